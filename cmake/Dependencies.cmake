@@ -1,0 +1,11 @@
+find_package(OpenMP REQUIRED COMPONENTS CXX)
+find_package(Torch REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(spdlog REQUIRED)
+find_package(fmt REQUIRED)
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(libxsmm REQUIRED IMPORTED_TARGET libxsmm)
+# Linked into every program, so that its sgemm_ comes before the one of the system's default BLAS and
+# libtorch uses it; libxsmm's static library needs a BLAS as well.
+pkg_check_modules(openblas REQUIRED IMPORTED_TARGET openblas)

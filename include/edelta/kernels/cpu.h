@@ -1,0 +1,18 @@
+// What the kernels find on this CPU.
+#pragma once
+
+#include <string>
+
+namespace edelta::kernels {
+
+enum class Isa { none, avx2, avx512 };
+
+// The widest instruction set that the CPU has and the kernels are compiled for. The environment
+// variable EDELTA_ISA (avx2, none) lowers it, for tests. `none`: the fused kernels can't run here.
+Isa isa();
+std::string isa_name();
+
+// What libxsmm generates code for on this machine, for example "skx".
+std::string gemm_target();
+
+}  // namespace edelta::kernels

@@ -1,0 +1,26 @@
+// Every op exists twice behind one name: a composite version written with ATen (any dtype, reads like
+// its formula, the oracle in tests) and a fused one on edelta/kernels (CPU, float32). This is the one
+// place where the choice is made.
+#pragma once
+
+#include <torch/torch.h>
+
+#include <initializer_list>
+#include <string>
+
+namespace edelta::ops {
+
+enum class Implementation { composite, fused };
+
+// The implementation asked for by this process. A fused op still takes the composite path where its
+// kernels do not apply (another dtype or device, a CPU without AVX2).
+Implementation implementation();
+void set_implementation(Implementation implementation);
+
+Implementation parse_implementation(const std::string& name);
+std::string to_string(Implementation implementation);
+
+// Whether the fused kernels take these tensors; undefined ones (an absent bias) are passed over.
+bool use_fused(std::initializer_list<torch::Tensor> tensors);
+
+}  // namespace edelta::ops

@@ -1,0 +1,60 @@
+# Shared by ./edelta and ./test: installs what is missing, configures, builds what is stale.
+# Everything is said on standard error, so that a command's --json output stays clean.
+
+say() { printf '%s\n' "$*" >&2; }
+die() { say "error: $*"; exit 1; }
+
+missing_packages() {
+  # ${db:Status-Status} prints "installed" for a package that is fully there.
+  local name
+  while read -r name; do
+    case "$name" in '' | '#'*) continue ;; esac
+    [ "$(dpkg-query -W -f '${db:Status-Status}' "$name" 2>/dev/null)" = installed ] || printf '%s ' "$name"
+  done <"$EDELTA_ROOT/scripts/packages.txt"
+}
+
+install_packages() {
+  if ! command -v dpkg-query >/dev/null; then
+    say "note: this is no Debian system; the packages named in scripts/packages.txt must be there"
+    return
+  fi
+  local packages
+  packages=$(missing_packages)
+  [ -n "$packages" ] || return 0
+  local apt="apt-get install -y --no-install-recommends $packages"
+  local as_root=''
+  if [ "$(id -u)" != 0 ]; then
+    command -v sudo >/dev/null && { [ -t 0 ] || sudo -n true 2>/dev/null; } ||
+      die "packages are missing and this user cannot install them; as root, run: apt-get update && $apt"
+    as_root=sudo
+  fi
+  say "installing: $packages"
+  { $as_root apt-get update -q && DEBIAN_FRONTEND=noninteractive $as_root $apt -q; } >&2 ||
+    die "the installation failed; as root, run: apt-get update && $apt"
+}
+
+# build PRESET [TARGET...]: configures once and lets Ninja decide what is stale.
+build() {
+  local preset=$1
+  shift
+  local dir="$EDELTA_ROOT/build/$preset"
+  mkdir -p "$dir"
+  exec 9>"$dir/.lock"
+  flock 9
+  if [ ! -f "$dir/build.ninja" ]; then
+    (cd "$EDELTA_ROOT" && cmake --preset "$preset") >"$dir/configure.log" 2>&1 ||
+      { cat "$dir/configure.log" >&2; die "configuration failed"; }
+  fi
+  local targets=("${@:-all}")
+  if ninja -C "$dir" -n "${targets[@]}" 2>/dev/null | grep -q 'no work to do'; then
+    exec 9>&-
+    return
+  fi
+  say "building ($preset) ..."
+  if [ -t 2 ]; then
+    ninja -C "$dir" "${targets[@]}" >&2 || die "the build failed"
+  else
+    ninja -C "$dir" "${targets[@]}" >"$dir/build.log" 2>&1 || { tail -n 60 "$dir/build.log" >&2; die "the build failed"; }
+  fi
+  exec 9>&-
+}

@@ -1,0 +1,47 @@
+#include "edelta/kernels/cpu.h"
+
+#include <libxsmm.h>
+
+#include <cstdlib>
+#include <string_view>
+
+namespace edelta::kernels {
+namespace {
+
+Isa detect() {
+  const char* variable = std::getenv("EDELTA_ISA");
+  const std::string_view limit = variable != nullptr ? variable : "";
+  const bool avx2 = __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0;
+  const bool avx512 = __builtin_cpu_supports("avx512f") != 0 &&
+                      __builtin_cpu_supports("avx512bw") != 0 &&
+                      __builtin_cpu_supports("avx512cd") != 0 &&
+                      __builtin_cpu_supports("avx512dq") != 0 && __builtin_cpu_supports("avx512vl") != 0;
+  if (limit == "none" || !avx2) return Isa::none;
+  return avx512 && limit != "avx2" ? Isa::avx512 : Isa::avx2;
+}
+
+}  // namespace
+
+Isa isa() {
+  static const Isa found = detect();
+  return found;
+}
+
+std::string isa_name() {
+  switch (isa()) {
+    case Isa::avx512:
+      return "AVX-512";
+    case Isa::avx2:
+      return "AVX2";
+    case Isa::none:
+      break;
+  }
+  return "none";
+}
+
+std::string gemm_target() {
+  libxsmm_init();
+  return libxsmm_get_target_arch();
+}
+
+}  // namespace edelta::kernels
