@@ -12,10 +12,10 @@ Isa detect() {
   const char* variable = std::getenv("EDELTA_ISA");
   const std::string_view limit = variable != nullptr ? variable : "";
   const bool avx2 = __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0;
-  const bool avx512 = __builtin_cpu_supports("avx512f") != 0 &&
-                      __builtin_cpu_supports("avx512bw") != 0 &&
-                      __builtin_cpu_supports("avx512cd") != 0 &&
-                      __builtin_cpu_supports("avx512dq") != 0 && __builtin_cpu_supports("avx512vl") != 0;
+  const bool avx512 =
+      __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512bw") != 0 &&
+      __builtin_cpu_supports("avx512cd") != 0 && __builtin_cpu_supports("avx512dq") != 0 &&
+      __builtin_cpu_supports("avx512vl") != 0;
   if (limit == "none" || !avx2) return Isa::none;
   return avx512 && limit != "avx2" ? Isa::avx512 : Isa::avx2;
 }

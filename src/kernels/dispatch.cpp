@@ -15,16 +15,16 @@ namespace edelta::kernels::avx512 {
 EDELTA_KERNELS(DECLARE)
 }
 
-#define DISPATCH(name, Arguments)                                              \
-  void name(const Arguments& arguments) {                                      \
-    switch (isa()) {                                                           \
-      case Isa::avx512:                                                        \
-        return avx512::name(arguments);                                        \
-      case Isa::avx2:                                                          \
-        return avx2::name(arguments);                                          \
-      case Isa::none:                                                          \
-        break;                                                                 \
-    }                                                                          \
+#define DISPATCH(name, Arguments)                                               \
+  void name(const Arguments& arguments) {                                       \
+    switch (isa()) {                                                            \
+      case Isa::avx512:                                                         \
+        return avx512::name(arguments);                                         \
+      case Isa::avx2:                                                           \
+        return avx2::name(arguments);                                           \
+      case Isa::none:                                                           \
+        break;                                                                  \
+    }                                                                           \
     throw std::runtime_error("the fused kernels need a CPU with AVX2 and FMA"); \
   }
 namespace edelta::kernels {

@@ -31,8 +31,9 @@ TEST_P(GemmTest, MatchesTheDefinition) {
       if (j < n) {
         if (c_form == Gemm::C::overwrite) expected = 0;
         for (int64_t p = 0; p < k; ++p) {
-          expected += static_cast<double>(transposed ? a[p * strides.a + i] : a[i * strides.a + p]) *
-                      b[p * strides.b + j];
+          expected +=
+              static_cast<double>(transposed ? a[p * strides.a + i] : a[i * strides.a + p]) *
+              b[p * strides.b + j];
         }
       }
       EXPECT_NEAR(c[i * strides.c + j], expected, 1e-4);
@@ -40,13 +41,12 @@ TEST_P(GemmTest, MatchesTheDefinition) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Shapes, GemmTest,
-                         testing::Combine(testing::Values(Shape{1, 1, 1}, Shape{48, 128, 128},
-                                                          Shape{7, 33, 5}, Shape{16, 512, 100},
-                                                          Shape{3, 1, 17}),
-                                          testing::Values(Gemm::A::plain, Gemm::A::transposed),
-                                          testing::Values(Gemm::C::overwrite,
-                                                          Gemm::C::accumulate)));
+INSTANTIATE_TEST_SUITE_P(
+    Shapes, GemmTest,
+    testing::Combine(testing::Values(Shape{1, 1, 1}, Shape{48, 128, 128}, Shape{7, 33, 5},
+                                     Shape{16, 512, 100}, Shape{3, 1, 17}),
+                     testing::Values(Gemm::A::plain, Gemm::A::transposed),
+                     testing::Values(Gemm::C::overwrite, Gemm::C::accumulate)));
 
 }  // namespace
 }  // namespace edelta::kernels

@@ -1,6 +1,6 @@
-// Every op exists twice behind one name: a composite version written with ATen (any dtype, reads like
-// its formula, the oracle in tests) and a fused one on edelta/kernels (CPU, float32). This is the one
-// place where the choice is made.
+// Every op exists twice behind one name: a composite version written with ATen (any dtype, reads
+// like its formula, the oracle in tests) and a fused one on edelta/kernels (CPU, float32). This is
+// the one place where the choice is made.
 #pragma once
 
 #include <torch/torch.h>

@@ -1,0 +1,61 @@
+// Where an operator's parameters come from: nets that look at the pooled input, one fused net, or
+// learned vectors that look at nothing (SPEC 3).
+#pragma once
+
+#include <torch/torch.h>
+
+#include <cstdint>
+#include <memory>
+
+namespace edelta::geometry {
+
+enum class Branch {
+  hybrid,      // γ · rotation + (1−γ) · reflection
+  cayley,      // the rotation alone, the paper's "EΔ"
+  householder  // the reflection alone
+};
+
+enum class GeneratorKind {
+  data,  // computed from the input
+  fixed  // learned, the paper's "Fixed Cayley"
+};
+
+inline bool has_rotation(Branch branch) { return branch != Branch::householder; }
+inline bool has_reflection(Branch branch) { return branch != Branch::cayley; }
+inline bool has_gate(Branch branch) { return branch == Branch::hybrid; }
+
+// What an operator on n streams is made of; what its branch does not have is undefined.
+struct OperatorParameters {
+  torch::Tensor u, v;   // [..., n], the rotation's plane
+  torch::Tensor beta;   // [..., 1], > 0
+  torch::Tensor k;      // [..., n], the reflection's direction
+  torch::Tensor gamma;  // [..., 1], the gate
+};
+
+struct GeneratorOptions {
+  int64_t width;    // D
+  int64_t streams;  // n
+  int64_t hidden;   // of the nets
+  Branch branch = Branch::hybrid;
+  double init_gate_bias = 0;
+};
+
+// Makes an operator's parameters from the pooled input [B, T', D].
+class Generator : public torch::nn::Module {
+ public:
+  virtual OperatorParameters generate(const torch::Tensor& pooled) = 0;
+  // What the general rule (weights N(0, 0.02²), biases 0) does not do.
+  virtual void initialise() = 0;
+};
+
+// The published EΔ generator: a 2-layer GELU net each for u, v, β and k, a linear gate.
+std::shared_ptr<Generator> make_net_generator(const GeneratorOptions& options);
+// The streamed variant's: one net LN → Linear → GELU → Linear for all of them.
+std::shared_ptr<Generator> make_fused_generator(const GeneratorOptions& options);
+// Learned vectors.
+std::shared_ptr<Generator> make_fixed_generator(const GeneratorOptions& options);
+
+// Linear(in → hidden), GELU, Linear(hidden → out), with biases; parameters "0.*" and "2.*".
+torch::nn::Sequential make_net(int64_t in, int64_t hidden, int64_t out);
+
+}  // namespace edelta::geometry

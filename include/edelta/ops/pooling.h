@@ -1,0 +1,18 @@
+// What a data-dependent operator looks at (SPEC 1.4).
+#pragma once
+
+#include <torch/torch.h>
+
+namespace edelta::ops {
+
+enum class Pool {
+  sequence,  // the mean over all positions: one operator a sequence. Position t sees what comes
+             // after t: right for the paper's benchmarks, wrong for autoregressive use.
+  prefix,    // the mean over positions ≤ t: one operator a token, strictly causal
+  token      // the token itself: one operator a token, strictly causal
+};
+
+// x [B, T, D] → [B, 1, D] for `sequence`, [B, T, D] otherwise.
+torch::Tensor pool(const torch::Tensor& x, Pool pool);
+
+}  // namespace edelta::ops

@@ -1,0 +1,42 @@
+// The transformer's own parts (SPEC 2), each with the normalisation before it and the residual
+// after it, so that a fused version can keep a tile of tokens in cache from end to end.
+#pragma once
+
+#include <torch/torch.h>
+
+#include <cstdint>
+
+namespace edelta::ops {
+
+constexpr double kLayerNormEps = 1e-5;
+constexpr double kRmsNormEps = 1e-6;
+
+// Learned scale and shift of a normalisation; undefined `weight`: no normalisation at all,
+// undefined `bias`: no shift.
+struct Norm {
+  torch::Tensor weight;
+  torch::Tensor bias;
+};
+
+// y = x Wᵀ + b with `weight` [out, in]; undefined `bias`: none.
+struct Affine {
+  torch::Tensor weight;
+  torch::Tensor bias;
+};
+
+torch::Tensor layer_norm(const torch::Tensor& x, const Norm& norm);
+torch::Tensor rms_norm(const torch::Tensor& x, const torch::Tensor& weight);
+
+// residual + W LN(x) + b; an undefined residual counts as zero.
+torch::Tensor linear(const torch::Tensor& x, const Norm& norm, const Affine& map,
+                     const torch::Tensor& residual = {});
+
+// residual + W_proj GELU(W_fc LN(x) + b_fc) + b_proj, with the exact (erf) GELU.
+torch::Tensor mlp(const torch::Tensor& x, const Norm& norm, const Affine& fc, const Affine& proj,
+                  const torch::Tensor& residual = {});
+
+// Causal softmax attention of h heads from qkv [B, T, 3·D] → [B, T, D]; `dropout` is the
+// probability with which an attention weight is dropped.
+torch::Tensor causal_attention(const torch::Tensor& qkv, int64_t heads, double dropout = 0);
+
+}  // namespace edelta::ops

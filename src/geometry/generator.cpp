@@ -1,0 +1,149 @@
+#include "edelta/geometry/generator.h"
+
+#include "edelta/ops/sublayers.h"
+
+namespace edelta::geometry {
+namespace {
+
+using torch::Tensor;
+namespace nn = torch::nn;
+namespace functional = torch::nn::functional;
+
+constexpr double kWeightDeviation = 0.02;
+
+// Splits a row of numbers, in the order u, v, β, k, γ-logit, into the parts that the branch has.
+OperatorParameters split(const Tensor& row, int64_t n, Branch branch) {
+  int64_t at = 0;
+  const auto take = [&](int64_t count) {
+    at += count;
+    return row.narrow(-1, at - count, count);
+  };
+  OperatorParameters parameters;
+  if (has_rotation(branch)) {
+    parameters.u = take(n);
+    parameters.v = take(n);
+    parameters.beta = functional::softplus(take(1));
+  }
+  if (has_reflection(branch)) parameters.k = take(n);
+  if (has_gate(branch)) parameters.gamma = torch::sigmoid(take(1));
+  return parameters;
+}
+
+int64_t row_length(int64_t n, Branch branch) {
+  return (has_rotation(branch) ? 2 * n + 1 : 0) + (has_reflection(branch) ? n : 0) +
+         (has_gate(branch) ? 1 : 0);
+}
+
+class NetGenerator : public Generator {
+ public:
+  explicit NetGenerator(const GeneratorOptions& options) : options_(options) {
+    const auto net = [&](const char* name, int64_t out) {
+      return register_module(name, make_net(options.width, options.hidden, out));
+    };
+    if (has_rotation(options.branch)) {
+      u_net_ = net("u_net", options.streams);
+      v_net_ = net("v_net", options.streams);
+      beta_net_ = net("beta_net", 1);
+    }
+    if (has_reflection(options.branch)) k_net_ = net("k_net", options.streams);
+    if (has_gate(options.branch)) {
+      gate_net_ = register_module("gate_net", nn::Linear(options.width, 1));
+    }
+  }
+
+  OperatorParameters generate(const Tensor& pooled) override {
+    OperatorParameters parameters;
+    if (has_rotation(options_.branch)) {
+      parameters.u = u_net_->forward(pooled);
+      parameters.v = v_net_->forward(pooled);
+      parameters.beta = functional::softplus(beta_net_->forward(pooled));
+    }
+    if (has_reflection(options_.branch)) parameters.k = k_net_->forward(pooled);
+    if (has_gate(options_.branch)) parameters.gamma = torch::sigmoid(gate_net_->forward(pooled));
+    return parameters;
+  }
+
+  void initialise() override {
+    if (!has_gate(options_.branch)) return;
+    nn::init::zeros_(gate_net_->weight);
+    nn::init::constant_(gate_net_->bias, options_.init_gate_bias);
+  }
+
+ private:
+  GeneratorOptions options_;
+  nn::Sequential u_net_{nullptr}, v_net_{nullptr}, beta_net_{nullptr}, k_net_{nullptr};
+  nn::Linear gate_net_{nullptr};
+};
+
+class FusedGenerator : public Generator {
+ public:
+  explicit FusedGenerator(const GeneratorOptions& options)
+      : options_(options),
+        norm_(register_module(
+            "norm", nn::LayerNorm(nn::LayerNormOptions({options.width}).eps(ops::kLayerNormEps)))),
+        geo_proj_(register_module(
+            "geo_proj",
+            make_net(options.width, options.hidden, row_length(options.streams, options.branch)))) {
+  }
+
+  OperatorParameters generate(const Tensor& pooled) override {
+    return split(geo_proj_->forward(norm_->forward(pooled)), options_.streams, options_.branch);
+  }
+
+  void initialise() override {
+    if (!has_gate(options_.branch)) return;
+    const torch::NoGradGuard no_grad;
+    geo_proj_->named_parameters()["2.bias"][-1].fill_(options_.init_gate_bias);
+  }
+
+ private:
+  GeneratorOptions options_;
+  nn::LayerNorm norm_;
+  nn::Sequential geo_proj_;
+};
+
+class FixedGenerator : public Generator {
+ public:
+  explicit FixedGenerator(const GeneratorOptions& options)
+      : options_(options),
+        row_(register_parameter("geometry",
+                                torch::empty({row_length(options.streams, options.branch)}))) {
+    initialise();
+  }
+
+  OperatorParameters generate(const Tensor& pooled) override {
+    return split(row_.expand({pooled.size(0), 1, -1}), options_.streams, options_.branch);
+  }
+
+  void initialise() override {
+    // Not zero: at u = v = 0 the rotation, and at k = 0 the reflection, has no gradient.
+    nn::init::normal_(row_, 0, kWeightDeviation);
+    if (!has_gate(options_.branch)) return;
+    const torch::NoGradGuard no_grad;
+    row_[-1].fill_(options_.init_gate_bias);
+  }
+
+ private:
+  GeneratorOptions options_;
+  Tensor row_;
+};
+
+}  // namespace
+
+nn::Sequential make_net(int64_t in, int64_t hidden, int64_t out) {
+  return nn::Sequential(nn::Linear(in, hidden), nn::GELU(), nn::Linear(hidden, out));
+}
+
+std::shared_ptr<Generator> make_net_generator(const GeneratorOptions& options) {
+  return std::make_shared<NetGenerator>(options);
+}
+
+std::shared_ptr<Generator> make_fused_generator(const GeneratorOptions& options) {
+  return std::make_shared<FusedGenerator>(options);
+}
+
+std::shared_ptr<Generator> make_fixed_generator(const GeneratorOptions& options) {
+  return std::make_shared<FixedGenerator>(options);
+}
+
+}  // namespace edelta::geometry

@@ -1,0 +1,54 @@
+// DDL: z = x − β k (kᵀx), then z + F(LN z); k and β look at the pooled input.
+#include "edelta/geometry/generator.h"
+#include "edelta/ops/householder.h"
+#include "edelta/ops/pooling.h"
+#include "models/connections/connections.h"
+
+namespace edelta::models {
+namespace {
+
+using torch::Tensor;
+
+class DeltaOperator : public torch::nn::Module {
+ public:
+  explicit DeltaOperator(const ModelConfig& config)
+      : pool_(config.pool),
+        k_net_(register_module("k_net", net(config, config.n_embd))),
+        beta_net_(register_module("beta_net", net(config, 1))) {}
+
+  Tensor forward(const Tensor& x) {
+    const Tensor pooled = ops::pool(x, pool_);
+    const Tensor beta = 2 * torch::sigmoid(beta_net_->forward(pooled));
+    return ops::delta(k_net_->forward(pooled), beta, x);
+  }
+
+ private:
+  static torch::nn::Sequential net(const ModelConfig& config, int64_t out) {
+    return geometry::make_net(config.n_embd, config.n_embd / config.geo_hidden_ratio, out);
+  }
+
+  ops::Pool pool_;
+  torch::nn::Sequential k_net_, beta_net_;
+};
+
+class DdlConnection : public Connection {
+ public:
+  DdlConnection(const ModelConfig& config, Site& site)
+      : delta_(site.add("delta", std::make_shared<DeltaOperator>(config))) {}
+
+  Tensor forward(const Tensor& x, const Branch& f, Pass&) override {
+    const Tensor z = delta_->forward(x);
+    return f(z, {.residual = z});
+  }
+
+ private:
+  std::shared_ptr<DeltaOperator> delta_;
+};
+
+}  // namespace
+
+std::unique_ptr<Connection> make_ddl_connection(const ModelConfig& config, Site& site) {
+  return std::make_unique<DdlConnection>(config, site);
+}
+
+}  // namespace edelta::models

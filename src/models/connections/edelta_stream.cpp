@@ -1,0 +1,44 @@
+// Streamed EΔ: g = G_γ(x) from one fused net, then g + H_post (y repeated n times) with
+// y = F(LN(mean_i (H_pre g)_i)) at width d, the routing from each token as in JPmHC.
+#include "edelta/ops/mixers.h"
+#include "edelta/ops/streams.h"
+#include "models/connections/connections.h"
+#include "models/connections/geometric.h"
+#include "models/connections/router.h"
+
+namespace edelta::models {
+namespace {
+
+using torch::Tensor;
+
+class EdeltaStreamConnection : public Connection {
+ public:
+  EdeltaStreamConnection(const ModelConfig& config, Site& site)
+      : geo_(config, site.add("geo", make_generator(config, config.geo_hidden_dim,
+                                                    geometry::make_fused_generator))),
+        router_(site.add("router", std::make_shared<Router>(config, 2, "proj"))) {}
+
+  Tensor forward(const Tensor& x, const Branch& f, Pass& pass) override {
+    const Tensor g = geo_(x, pass);
+    const std::vector<Tensor> z = router_->forward(g);
+    const Tensor y = f(ops::stream_aggregate(ops::pre_weights(z[0]), g));
+    return ops::stream_update({}, g, ops::post_weights(z[1]), y);
+  }
+
+  void initialise() override {
+    geo_.initialise();
+    router_->initialise();
+  }
+
+ private:
+  GeometricResidual geo_;
+  std::shared_ptr<Router> router_;
+};
+
+}  // namespace
+
+std::unique_ptr<Connection> make_edelta_stream_connection(const ModelConfig& config, Site& site) {
+  return std::make_unique<EdeltaStreamConnection>(config, site);
+}
+
+}  // namespace edelta::models

@@ -1,0 +1,27 @@
+#include "models/connections/geometric.h"
+
+namespace edelta::models {
+
+using torch::Tensor;
+
+Tensor GeometricResidual::operator()(const Tensor& x, Pass& pass) const {
+  const geometry::OperatorParameters parameters = generator_->generate(ops::pool(x, pool_));
+  const geometry::StreamOperator g = geometry::hybrid_operator(parameters, branch_, blend_);
+  if (parameters.gamma.defined()) pass.gates.push_back(parameters.gamma);
+  if (pass.record_operators) pass.operators.push_back(g.value);
+  return g(x);
+}
+
+std::shared_ptr<geometry::Generator> make_generator(
+    const ModelConfig& config, int64_t hidden,
+    std::shared_ptr<geometry::Generator> (*make_data)(const geometry::GeneratorOptions&)) {
+  const geometry::GeneratorOptions options{.width = config.n_embd,
+                                           .streams = config.n_streams,
+                                           .hidden = hidden,
+                                           .branch = config.branch,
+                                           .init_gate_bias = config.init_gate_bias};
+  return config.generator == geometry::GeneratorKind::fixed ? make_fixed_generator(options)
+                                                            : make_data(options);
+}
+
+}  // namespace edelta::models

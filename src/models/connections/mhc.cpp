@@ -1,0 +1,90 @@
+// mHC: a = Σ_i H_pre,i x_i, repeated to width D;  y = F(LN a);  x' = H_res x + H_post ⊙ y, where
+// the three mixers come from each token and H_res is made doubly stochastic by Sinkhorn's
+// iteration.
+#include "edelta/ops/mixers.h"
+#include "edelta/ops/streams.h"
+#include "edelta/ops/sublayers.h"
+#include "models/connections/connections.h"
+
+namespace edelta::models {
+namespace {
+
+using torch::Tensor;
+
+constexpr double kInitialAlpha = 0.01;
+constexpr double kInitialResidualLogit = 2;  // b_res = 2 I: close to the identity
+
+class RmsNorm : public torch::nn::Module {
+ public:
+  explicit RmsNorm(int64_t width) : weight_(register_parameter("weight", torch::ones({width}))) {}
+  Tensor forward(const Tensor& x) { return ops::rms_norm(x, weight_); }
+
+ private:
+  Tensor weight_;
+};
+
+struct Mixers {
+  Tensor pre, post;  // [B, T, n]
+  Tensor res;        // [B, T, n, n]
+};
+
+class MhcMixer : public torch::nn::Module {
+ public:
+  explicit MhcMixer(const ModelConfig& config)
+      : n_(config.n_streams),
+        iterations_(config.sinkhorn_iterations),
+        rms_norm_(register_module("rms_norm", std::make_shared<RmsNorm>(config.n_embd))),
+        phi_pre_(register_module("phi_pre", phi(config.n_embd, n_))),
+        phi_post_(register_module("phi_post", phi(config.n_embd, n_))),
+        phi_res_(register_module("phi_res", phi(config.n_embd, n_ * n_))),
+        alpha_pre_(register_parameter("alpha_pre", torch::full({}, kInitialAlpha))),
+        alpha_post_(register_parameter("alpha_post", torch::full({}, kInitialAlpha))),
+        alpha_res_(register_parameter("alpha_res", torch::full({}, kInitialAlpha))),
+        b_pre_(register_parameter("b_pre", torch::zeros({n_}))),
+        b_post_(register_parameter("b_post", torch::zeros({n_}))),
+        b_res_(register_parameter("b_res", kInitialResidualLogit * torch::eye(n_))) {}
+
+  Mixers forward(const Tensor& x) {
+    const Tensor r = rms_norm_->forward(x);
+    const Tensor z = phi_res_->forward(r).unflatten(-1, {n_, n_});
+    return {torch::sigmoid(alpha_pre_ * phi_pre_->forward(r) + b_pre_),
+            2 * torch::sigmoid(alpha_post_ * phi_post_->forward(r) + b_post_),
+            ops::sinkhorn(alpha_res_ * z + b_res_, iterations_)};
+  }
+
+ private:
+  static torch::nn::Linear phi(int64_t in, int64_t out) {
+    return torch::nn::Linear(torch::nn::LinearOptions(in, out).bias(false));
+  }
+
+  int64_t n_, iterations_;
+  std::shared_ptr<RmsNorm> rms_norm_;
+  torch::nn::Linear phi_pre_, phi_post_, phi_res_;
+  Tensor alpha_pre_, alpha_post_, alpha_res_, b_pre_, b_post_, b_res_;
+};
+
+class MhcConnection : public Connection {
+ public:
+  MhcConnection(const ModelConfig& config, Site& site)
+      : n_(config.n_streams), mixer_(site.add("mhc", std::make_shared<MhcMixer>(config))) {}
+
+  Tensor forward(const Tensor& x, const Branch& f, Pass& pass) override {
+    const Mixers h = mixer_->forward(x);
+    if (pass.record_operators) pass.operators.push_back(h.res);
+    const Tensor a = ops::stream_aggregate(h.pre, x);
+    const Tensor y = f(a.repeat({1, 1, n_}));
+    return ops::stream_update(h.res, x, h.post, y);
+  }
+
+ private:
+  int64_t n_;
+  std::shared_ptr<MhcMixer> mixer_;
+};
+
+}  // namespace
+
+std::unique_ptr<Connection> make_mhc_connection(const ModelConfig& config, Site& site) {
+  return std::make_unique<MhcConnection>(config, site);
+}
+
+}  // namespace edelta::models

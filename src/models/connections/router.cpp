@@ -1,0 +1,28 @@
+#include "models/connections/router.h"
+
+#include "edelta/ops/sublayers.h"
+
+namespace edelta::models {
+
+using torch::Tensor;
+namespace nn = torch::nn;
+
+Router::Router(const ModelConfig& config, int64_t matrices, const std::string& projection_name)
+    : n_(config.n_streams),
+      projection_init_(config.projection_init),
+      norm_(register_module(
+          "norm", nn::LayerNorm(nn::LayerNormOptions({config.n_embd}).eps(ops::kLayerNormEps)))),
+      projection_(register_module(projection_name, nn::Linear(config.n_embd, matrices * n_ * n_))) {
+}
+
+std::vector<Tensor> Router::forward(const Tensor& x) {
+  const Tensor logits =
+      ops::linear(x, {norm_->weight, norm_->bias}, {projection_->weight, projection_->bias});
+  return logits.unflatten(-1, {-1, n_, n_}).unbind(-3);
+}
+
+void Router::initialise() {
+  if (projection_init_ == ProjectionInit::identity) nn::init::zeros_(projection_->weight);
+}
+
+}  // namespace edelta::models

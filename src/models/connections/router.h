@@ -1,0 +1,31 @@
+// Routing logits: Linear(LN(x)) per token, cut into n×n matrices (JPmHC and the streamed EΔ).
+#pragma once
+
+#include <torch/torch.h>
+
+#include <string>
+#include <vector>
+
+#include "edelta/models/config.h"
+
+namespace edelta::models {
+
+class Router : public torch::nn::Module {
+ public:
+  // `matrices` n×n logits a token; the linear layer is registered under `projection_name`.
+  Router(const ModelConfig& config, int64_t matrices, const std::string& projection_name);
+
+  // x [B, T, D] → `matrices` tensors [B, T, n, n].
+  std::vector<torch::Tensor> forward(const torch::Tensor& x);
+
+  // `projection_init = identity`: all logits start at zero.
+  void initialise();
+
+ private:
+  int64_t n_;
+  ProjectionInit projection_init_;
+  torch::nn::LayerNorm norm_;
+  torch::nn::Linear projection_;
+};
+
+}  // namespace edelta::models

@@ -1,0 +1,121 @@
+#include "edelta/models/sublayer.h"
+
+#include "edelta/ops/dispatch.h"
+
+namespace edelta::models {
+namespace {
+
+using torch::Tensor;
+namespace nn = torch::nn;
+
+nn::Linear make_linear(int64_t in, int64_t out, bool bias) {
+  return nn::Linear(nn::LinearOptions(in, out).bias(bias));
+}
+
+ops::Affine affine(const nn::Linear& linear) { return {linear->weight, linear->bias}; }
+
+// outer ∘ inner: W = W_outer W_inner, b = W_outer b_inner.
+ops::Affine compose(const Tensor& outer, const ops::Affine& inner) {
+  return {outer.matmul(inner.weight), inner.bias.defined() ? outer.matmul(inner.bias) : inner.bias};
+}
+
+// What both sub-layers share: a first and a last linear map, and what may stand beside them.
+class EnclosedSubLayer : public SubLayer {
+ protected:
+  explicit EnclosedSubLayer(double dropout) : dropout_(dropout) {}
+
+  bool drops() const { return dropout_ > 0 && is_training(); }
+  double dropout_probability() const { return drops() ? dropout_ : 0; }
+
+  // H_pre and H_post stand next to linear maps with nothing in between, so the fused path
+  // multiplies the small matrices once and lets every token see one map instead of two.
+  static bool folds() { return ops::implementation() == ops::Implementation::fused; }
+
+  // first ∘ pre ∘ LN, as (normalised) input, norm and map for the op that starts with them.
+  struct Entry {
+    Tensor x;
+    ops::Norm norm;
+    ops::Affine map;
+  };
+  static Entry enter(const Tensor& x, const ops::Norm& norm, const Tensor& pre,
+                     const nn::Linear& first) {
+    if (!pre.defined()) return {x, norm, affine(first)};
+    if (folds()) return {x, norm, {first->weight.matmul(pre), first->bias}};
+    return {ops::linear(x, norm, {pre, {}}), {}, affine(first)};
+  }
+
+  // residual + post · dropout(last(y)), given how to compute map and residual in one op.
+  template <class Last>
+  Tensor leave(const Around& around, const nn::Linear& last, Last apply) const {
+    if (!drops()) {
+      if (!around.post.defined()) return apply(affine(last), around.residual);
+      if (folds()) return apply(compose(around.post, affine(last)), around.residual);
+    }
+    Tensor y = torch::dropout(apply(affine(last), Tensor()), dropout_, drops());
+    if (around.post.defined()) return ops::linear(y, {}, {around.post, {}}, around.residual);
+    return around.residual.defined() ? around.residual + y : y;
+  }
+
+ private:
+  double dropout_;
+};
+
+class Attention : public EnclosedSubLayer {
+ public:
+  explicit Attention(const SubLayerOptions& options)
+      : EnclosedSubLayer(options.dropout),
+        heads_(options.heads),
+        c_attn_(
+            register_module("c_attn", make_linear(options.width, 3 * options.width, options.bias))),
+        c_proj_(
+            register_module("c_proj", make_linear(options.width, options.width, options.bias))) {}
+
+  Tensor forward(const Tensor& x, const ops::Norm& norm, const Around& around) override {
+    const Entry entry = enter(x, norm, around.pre, c_attn_);
+    const Tensor qkv = ops::linear(entry.x, entry.norm, entry.map);
+    const Tensor mixed = ops::causal_attention(qkv, heads_, dropout_probability());
+    return leave(around, c_proj_, [&](const ops::Affine& map, const Tensor& residual) {
+      return ops::linear(mixed, {}, map, residual);
+    });
+  }
+
+ private:
+  int64_t heads_;
+  nn::Linear c_attn_, c_proj_;
+};
+
+class Mlp : public EnclosedSubLayer {
+ public:
+  explicit Mlp(const SubLayerOptions& options)
+      : EnclosedSubLayer(options.dropout),
+        c_fc_(register_module("c_fc", make_linear(options.width, 4 * options.width, options.bias))),
+        c_proj_(register_module("c_proj",
+                                make_linear(4 * options.width, options.width, options.bias))) {}
+
+  Tensor forward(const Tensor& x, const ops::Norm& norm, const Around& around) override {
+    const Entry entry = enter(x, norm, around.pre, c_fc_);
+    return leave(around, c_proj_, [&](const ops::Affine& map, const Tensor& residual) {
+      return ops::mlp(entry.x, entry.norm, entry.map, map, residual);
+    });
+  }
+
+ private:
+  nn::Linear c_fc_, c_proj_;
+};
+
+}  // namespace
+
+LayerNorm::LayerNorm(int64_t width, bool bias)
+    : weight_(register_parameter("weight", torch::ones({width}))) {
+  if (bias) bias_ = register_parameter("bias", torch::zeros({width}));
+}
+
+std::shared_ptr<SubLayer> make_attention(const SubLayerOptions& options) {
+  return std::make_shared<Attention>(options);
+}
+
+std::shared_ptr<SubLayer> make_mlp(const SubLayerOptions& options) {
+  return std::make_shared<Mlp>(options);
+}
+
+}  // namespace edelta::models

@@ -1,0 +1,46 @@
+#include "edelta/ops/streams.h"
+
+namespace edelta::ops {
+namespace {
+
+using torch::Tensor;
+
+// [B, T, n·d] → [B, T, n, d].
+Tensor as_streams(const Tensor& x, int64_t n) { return x.unflatten(-1, {n, x.size(-1) / n}); }
+
+Tensor mix(const Tensor& g, const Tensor& x) {
+  return g.matmul(as_streams(x, g.size(-1))).flatten(-2);
+}
+
+// The value of the first argument, the gradient of the second.
+class StraightThrough : public torch::autograd::Function<StraightThrough> {
+ public:
+  static Tensor forward(torch::autograd::AutogradContext*, const Tensor& value, const Tensor&) {
+    return value.clone();
+  }
+  static torch::autograd::variable_list backward(torch::autograd::AutogradContext*,
+                                                 const torch::autograd::variable_list& gradient) {
+    return {Tensor(), gradient[0]};
+  }
+};
+
+}  // namespace
+
+Tensor stream_mix(const Tensor& g, const Tensor& x) { return mix(g, x); }
+
+Tensor stream_mix(const Tensor& g_forward, const Tensor& g_backward, const Tensor& x) {
+  return StraightThrough::apply(mix(g_forward.detach(), x.detach()), mix(g_backward, x));
+}
+
+Tensor stream_aggregate(const Tensor& w, const Tensor& x) {
+  return w.unsqueeze(-2).matmul(as_streams(x, w.size(-1))).squeeze(-2);
+}
+
+Tensor stream_update(const Tensor& h, const Tensor& x, const Tensor& w, const Tensor& y) {
+  const int64_t n = w.size(-1);
+  const bool shared = y.size(-1) != x.size(-1);
+  const Tensor distributed = w.unsqueeze(-1) * (shared ? y.unsqueeze(-2) : as_streams(y, n));
+  return (h.defined() ? mix(h, x) : x) + distributed.flatten(-2);
+}
+
+}  // namespace edelta::ops

@@ -1,0 +1,55 @@
+#include "edelta/ops/sublayers.h"
+
+#include <cmath>
+#include <limits>
+
+namespace edelta::ops {
+namespace {
+
+using torch::Tensor;
+
+Tensor add_residual(const Tensor& y, const Tensor& residual) {
+  return residual.defined() ? residual + y : y;
+}
+
+}  // namespace
+
+Tensor layer_norm(const Tensor& x, const Norm& norm) {
+  if (!norm.weight.defined()) return x;
+  return torch::layer_norm(x, {x.size(-1)}, norm.weight, norm.bias, kLayerNormEps);
+}
+
+Tensor rms_norm(const Tensor& x, const Tensor& weight) {
+  return x * torch::rsqrt(x.square().mean(-1, /*keepdim=*/true) + kRmsNormEps) * weight;
+}
+
+Tensor linear(const Tensor& x, const Norm& norm, const Affine& map, const Tensor& residual) {
+  return add_residual(torch::linear(layer_norm(x, norm), map.weight, map.bias), residual);
+}
+
+Tensor mlp(const Tensor& x, const Norm& norm, const Affine& fc, const Affine& proj,
+           const Tensor& residual) {
+  return linear(torch::gelu(linear(x, norm, fc)), {}, proj, residual);
+}
+
+Tensor causal_attention(const Tensor& qkv, int64_t heads, double dropout) {
+  const int64_t batch = qkv.size(0);
+  const int64_t length = qkv.size(1);
+  const int64_t width = qkv.size(2) / 3;
+  const auto split_heads = [&](const Tensor& part) {
+    return part.reshape({batch, length, heads, width / heads}).transpose(1, 2);
+  };
+  const std::vector<Tensor> parts = qkv.split(width, -1);
+  const Tensor q = split_heads(parts[0]);
+  const Tensor k = split_heads(parts[1]);
+  const Tensor v = split_heads(parts[2]);
+  const double scale = 1 / std::sqrt(static_cast<double>(width / heads));
+  const Tensor future = torch::ones({length, length}, qkv.options().dtype(torch::kBool)).triu(1);
+  Tensor attention = (q.matmul(k.transpose(-2, -1)) * scale)
+                         .masked_fill(future, -std::numeric_limits<double>::infinity())
+                         .softmax(-1);
+  if (dropout > 0) attention = torch::dropout(attention, dropout, /*train=*/true);
+  return attention.matmul(v).transpose(1, 2).reshape({batch, length, width});
+}
+
+}  // namespace edelta::ops
