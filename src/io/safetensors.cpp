@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 #include <vector>
 
@@ -16,7 +15,7 @@
 namespace edelta::io {
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "data is copied as it is in the file");
+static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "data is copied as it is in the file");
 
 // Reads memory as InputFile reads a file.
 class InputBytes {
