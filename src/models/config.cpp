@@ -141,9 +141,10 @@ void validate(const ModelConfig& config) {
 
 nlohmann::ordered_json to_json(const ModelConfig& config) { return fields_to_json(config); }
 
-ModelConfig model_config_from_json(const nlohmann::json& json, const std::string& source) {
+ModelConfig model_config_from_json(const nlohmann::json& json, const std::string& source,
+                                   const std::set<std::string>& ignored) {
   ModelConfig config;
-  fields_from_json(json, config, source);
+  fields_from_json(json, config, source, ignored);
   try {
     validate(config);
   } catch (const InputError& error) {

@@ -131,7 +131,7 @@ void Model::initialise(uint64_t seed) {
     parameter.copy_(
         torch::empty(parameter.sizes(), torch::kFloat64).normal_(0, deviation, generator));
   };
-  for (auto& item : named_modules()) {
+  for (auto& item : named_modules("", /*include_self=*/false)) {
     if (auto* linear = item.value()->as<nn::Linear>()) {
       const bool projects = item.key().ends_with("c_proj");
       normal(linear->weight, projects ? projection_deviation : kWeightDeviation);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 
 #include "edelta/geometry/gate.h"
@@ -60,8 +61,10 @@ nlohmann::ordered_json to_json(const ModelConfig& config);
 
 // Absent keys keep their defaults; unknown keys, wrong types and impossible values are InputErrors.
 // Strings are taken for numbers and booleans too ("4", "true"): trace files store their
-// configuration as text. `source` names where the JSON came from.
-ModelConfig model_config_from_json(const nlohmann::json& json, const std::string& source);
+// configuration as text. `source` names where the JSON came from; keys in `ignored` are passed
+// over.
+ModelConfig model_config_from_json(const nlohmann::json& json, const std::string& source,
+                                   const std::set<std::string>& ignored = {});
 
 // The configurations with matched parameter counts that the paper compares.
 ModelConfig matched_config(const std::string& model);

@@ -1,0 +1,24 @@
+#include "cli/model_options.h"
+
+#include <string>
+
+#include "edelta/ops/dispatch.h"
+#include "edelta/ops/machine.h"
+
+namespace edelta::cli {
+
+void add_machine_options(CLI::App& command) {
+  command
+      .add_option_function<int64_t>(
+          "--threads", [](int64_t threads) { ops::set_threads(threads); },
+          "Threads to compute with (default: OMP_NUM_THREADS, or all CPUs)")
+      ->check(CLI::Range(1, 1024));
+  command
+      .add_option_function<std::string>(
+          "--impl",
+          [](const std::string& name) { ops::set_implementation(ops::parse_implementation(name)); },
+          "Implementation of the ops: fused kernels or plain libtorch (default: fused)")
+      ->check(CLI::IsMember({"fused", "composite"}));
+}
+
+}  // namespace edelta::cli

@@ -1,0 +1,153 @@
+// edelta params: parameter counts, their breakdown, and configurations that match.
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "cli/commands.h"
+#include "cli/table.h"
+#include "edelta/error.h"
+#include "edelta/models/parameter_count.h"
+#include "edelta/models/registry.h"
+
+namespace edelta::cli {
+namespace {
+
+using models::ModelConfig;
+
+struct Options {
+  bool match = false;
+  std::string target = "edelta";
+  std::string breakdown;
+  std::optional<int64_t> layers, width, streams, heads;
+  bool json = false;
+};
+
+ModelConfig configuration(const std::string& model, const Options& options) {
+  ModelConfig config = models::counting_convention(models::matched_config(model));
+  config.n_layer = options.layers.value_or(config.n_layer);
+  config.n_embd = options.width.value_or(config.n_embd);
+  config.n_streams = options.streams.value_or(config.n_streams);
+  config.n_head = options.heads.value_or(config.n_head);
+  validate(config);
+  return config;
+}
+
+nlohmann::ordered_json describe(const ModelConfig& config) {
+  return {{"model", config.model},         {"n_layer", config.n_layer},
+          {"n_embd", config.n_embd},       {"n_head", config.n_head},
+          {"n_streams", config.n_streams}, {"parameters", count_parameters(config)}};
+}
+
+void print_configurations(const nlohmann::ordered_json& rows, int64_t target) {
+  Table table({{"model"},
+               {"layers", Align::right},
+               {"D", Align::right},
+               {"heads", Align::right},
+               {"streams", Align::right},
+               {"parameters", Align::right},
+               {target > 0 ? "from target" : "", Align::right}});
+  for (const auto& row : rows) {
+    const auto count = row["parameters"].get<int64_t>();
+    table.add({row["model"].get<std::string>(), row["n_layer"].dump(), row["n_embd"].dump(),
+               row["n_head"].dump(), row["n_streams"].dump(), with_commas(count),
+               target > 0 ? fmt::format("{:+.2f} %", 100.0 * static_cast<double>(count - target) /
+                                                         static_cast<double>(target))
+                          : ""});
+  }
+  fmt::print("{}", table.text());
+}
+
+void list(const Options& options) {
+  nlohmann::ordered_json rows;
+  for (const auto& architecture : models::architectures()) {
+    rows.push_back(describe(configuration(architecture.name, options)));
+  }
+  if (options.json) {
+    fmt::print("{}\n", rows.dump(2));
+    return;
+  }
+  fmt::print("Counted as the token model with block 64, vocabulary 1, no bias.\n\n");
+  print_configurations(rows, 0);
+}
+
+void match(const Options& options) {
+  const ModelConfig target = configuration(options.target, options);
+  const int64_t count = count_parameters(target);
+  nlohmann::ordered_json by_depth, by_both;
+  for (const auto& architecture : models::architectures()) {
+    if (architecture.name == options.target) continue;
+    ModelConfig start = models::counting_convention(models::matched_config(architecture.name));
+    start.n_streams = target.n_streams;
+    start.n_head = target.n_head;
+    validate(start);
+    by_depth.push_back(describe(match_depth(start, count)));
+    by_both.push_back(describe(match_depth_and_width(start, count)));
+  }
+  if (options.json) {
+    const nlohmann::ordered_json out{
+        {"target", describe(target)}, {"depth", by_depth}, {"depth_and_width", by_both}};
+    fmt::print("{}\n", out.dump(2));
+    return;
+  }
+  fmt::print(
+      "Target: {} with {} layers, D {}: {} parameters.\n\nClosest depth at the usual width:\n\n",
+      target.model, target.n_layer, target.n_embd, with_commas(count));
+  print_configurations(by_depth, count);
+  fmt::print("\nClosest depth and width (D from 32 to 512 in steps of 32):\n\n");
+  print_configurations(by_both, count);
+}
+
+void breakdown(const Options& options) {
+  const ModelConfig config = configuration(options.breakdown, options);
+  const auto groups = parameter_breakdown(config);
+  const int64_t total = count_parameters(config);
+  if (options.json) {
+    nlohmann::ordered_json out = describe(config);
+    for (const auto& group : groups) out["groups"][group.name] = group.count;
+    fmt::print("{}\n", out.dump(2));
+    return;
+  }
+  Table table({{"module"}, {"parameters", Align::right}, {"share", Align::right}});
+  for (const auto& group : groups) {
+    table.add({group.name, with_commas(group.count),
+               fmt::format("{:.1f} %",
+                           100.0 * static_cast<double>(group.count) / static_cast<double>(total))});
+  }
+  table.add({"total", with_commas(total), "100.0 %"});
+  fmt::print("{} with {} layers, D {}\n\n{}", config.model, config.n_layer, config.n_embd,
+             table.text());
+}
+
+void run(const Options& options) {
+  if (!options.breakdown.empty()) return breakdown(options);
+  return options.match ? match(options) : list(options);
+}
+
+}  // namespace
+
+void add_params(CLI::App& app) {
+  CLI::App* command = app.add_subcommand(
+      "params", "Count parameters of the matched configurations, break them down, find matches");
+  auto options = std::make_shared<Options>();
+  command->add_flag("--match", options->match,
+                    "Find the depth (and width) of each other model closest to --target");
+  command->add_option("--target", options->target, "The model that --match goes by")
+      ->capture_default_str();
+  CLI::Option* breakdown = command->add_option("--breakdown", options->breakdown,
+                                               "Show the parameters of MODEL by module");
+  breakdown->type_name("MODEL")->excludes("--match");
+  command->add_option("--layers", options->layers, "Another depth");
+  command->add_option("--width", options->width, "Another width D");
+  command->add_option("--streams", options->streams, "Another number of streams n");
+  command->add_option("--heads", options->heads, "Another number of heads");
+  command->add_flag("--json", options->json, "Print JSON");
+  command->footer(
+      "Examples:\n  edelta params\n  edelta params --breakdown edelta\n"
+      "  edelta params --match --target gpt");
+  command->callback([options] { run(*options); });
+}
+
+}  // namespace edelta::cli

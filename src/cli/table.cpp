@@ -1,0 +1,52 @@
+#include "cli/table.h"
+
+#include <algorithm>
+
+namespace edelta::cli {
+namespace {
+
+// Columns on the terminal: every UTF-8 sequence counts as one.
+size_t display_width(const std::string& text) {
+  return static_cast<size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+}
+
+std::string pad(const std::string& text, size_t width, Align align) {
+  const std::string space(width - std::min(width, display_width(text)), ' ');
+  return align == Align::left ? text + space : space + text;
+}
+
+}  // namespace
+
+std::string Table::text() const {
+  std::vector<size_t> widths;
+  for (size_t i = 0; i < columns_.size(); ++i) {
+    size_t width = display_width(columns_[i].title);
+    for (const auto& row : rows_) width = std::max(width, display_width(row[i]));
+    widths.push_back(width);
+  }
+  std::string out;
+  const auto line = [&](const auto& cell) {
+    std::string text;
+    for (size_t i = 0; i < columns_.size(); ++i) {
+      text += (i > 0 ? "  " : "") + pad(cell(i), widths[i], columns_[i].align);
+    }
+    out += text.substr(0, text.find_last_not_of(' ') + 1) + "\n";
+  };
+  line([&](size_t i) { return columns_[i].title; });
+  line([&](size_t i) { return std::string(widths[i], '-'); });
+  for (const auto& row : rows_) line([&](size_t i) { return row[i]; });
+  return out;
+}
+
+std::string with_commas(long long number) {
+  std::string digits = std::to_string(number);
+  const size_t sign = digits.starts_with('-') ? 1 : 0;
+  for (size_t at = digits.size(); at > sign + 3;) {
+    at -= 3;
+    digits.insert(at, ",");
+  }
+  return digits;
+}
+
+}  // namespace edelta::cli

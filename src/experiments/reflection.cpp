@@ -1,0 +1,110 @@
+#include "edelta/experiments/reflection.h"
+
+#include <fmt/format.h>
+
+#include "edelta/error.h"
+#include "edelta/geometry/gate.h"
+#include "edelta/geometry/generator.h"
+#include "edelta/geometry/hybrid.h"
+#include "edelta/ops/householder.h"
+#include "edelta/ops/mixers.h"
+
+namespace edelta::experiments {
+namespace {
+
+using torch::Tensor;
+namespace nn = torch::nn;
+
+constexpr double kCayleyAlpha = 0.1;
+constexpr int64_t kCayleyIterations = 2;
+constexpr double kInitialGateBias = -1.5;
+
+// x − β (k·x) k.
+class DdlReflection : public ReflectionOperator {
+ public:
+  DdlReflection(int64_t dim, int64_t hidden)
+      : k_net_(register_module("k_net", geometry::make_net(dim, hidden, dim))),
+        beta_net_(register_module("beta_net", geometry::make_net(dim, hidden, 1))) {}
+
+  ReflectionOutput forward(const Tensor& x) override {
+    const Tensor beta = 2 * torch::sigmoid(beta_net_->forward(x));
+    return {ops::delta(k_net_->forward(x), beta, x), beta, {}};
+  }
+
+ private:
+  nn::Sequential k_net_, beta_net_;
+};
+
+// γ Q x + (1−γ) H₂ x over the full dimension, u and v orthonormal.
+class HybridReflection : public ReflectionOperator {
+ public:
+  HybridReflection(int64_t dim, int64_t hidden)
+      : u_net_(register_module("u_net", geometry::make_net(dim, hidden, dim))),
+        v_net_(register_module("v_net", geometry::make_net(dim, hidden, dim))),
+        cayley_beta_net_(register_module("cayley_beta_net", geometry::make_net(dim, hidden, 1))),
+        k_net_(register_module("k_net", geometry::make_net(dim, hidden, dim))),
+        gate_linear_(register_module("gate_linear", nn::Linear(dim, 1))) {
+    nn::init::zeros_(gate_linear_->weight);
+    nn::init::constant_(gate_linear_->bias, kInitialGateBias);
+  }
+
+  ReflectionOutput forward(const Tensor& x) override {
+    geometry::OperatorParameters p;
+    p.u = ops::unit_direction(u_net_->forward(x));
+    const Tensor v = ops::unit_direction(v_net_->forward(x));
+    p.v = ops::unit_direction(v - (p.u * v).sum(-1, /*keepdim=*/true) * p.u);
+    p.beta = nn::functional::softplus(cayley_beta_net_->forward(x));
+    p.k = k_net_->forward(x);
+    p.gamma = torch::sigmoid(gate_linear_->forward(x));
+    return {geometry::hybrid_apply(p, x.unsqueeze(-1)).squeeze(-1), p.beta, p.gamma};
+  }
+
+ private:
+  nn::Sequential u_net_, v_net_, cayley_beta_net_, k_net_;
+  nn::Linear gate_linear_;
+};
+
+// Y x, Y from two iterations of the Cayley fixed point, started at the identity.
+class JpmhcReflection : public ReflectionOperator {
+ public:
+  JpmhcReflection(int64_t dim, int64_t hidden)
+      : dim_(dim), w_net_(register_module("W_net", geometry::make_net(dim, hidden, dim * dim))) {}
+
+  ReflectionOutput forward(const Tensor& x) override {
+    const Tensor z = w_net_->forward(x).unflatten(-1, {dim_, dim_});
+    const Tensor y = ops::iterative_cayley_from_identity(z, kCayleyAlpha, kCayleyIterations);
+    return {y.matmul(x.unsqueeze(-1)).squeeze(-1), {}, {}};
+  }
+
+ private:
+  int64_t dim_;
+  nn::Sequential w_net_;
+};
+
+}  // namespace
+
+const std::vector<std::string>& reflection_operator_names() {
+  static const std::vector<std::string> names{"ddl", "hybrid", "jpmhc"};
+  return names;
+}
+
+std::shared_ptr<ReflectionOperator> make_reflection_operator(const std::string& name, int64_t dim,
+                                                             int64_t hidden) {
+  if (name == "ddl") return std::make_shared<DdlReflection>(dim, hidden);
+  if (name == "hybrid") return std::make_shared<HybridReflection>(dim, hidden);
+  if (name == "jpmhc") return std::make_shared<JpmhcReflection>(dim, hidden);
+  throw InputError(fmt::format("reflection operator is '{}'; it must be one of: {}", name,
+                               fmt::join(reflection_operator_names(), ", ")));
+}
+
+Tensor reflection_loss(const Tensor& x, const ReflectionOutput& output) {
+  return torch::mse_loss(output.y, -x);
+}
+
+Tensor reflection_gate_loss(const ReflectionOutput& output) {
+  if (!output.gamma.defined()) return torch::zeros({}, output.y.options());
+  return geometry::gate_loss({output.gamma}, geometry::GateRegulariser::product,
+                             kReflectionGateWeight);
+}
+
+}  // namespace edelta::experiments
