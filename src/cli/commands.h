@@ -8,5 +8,6 @@ namespace edelta::cli {
 void add_doctor(CLI::App& app);
 void add_params(CLI::App& app);
 void add_parity(CLI::App& app);
+void add_verify(CLI::App& app);
 
 }  // namespace edelta::cli

@@ -40,6 +40,7 @@ int main(int argc, char** argv) {
   edelta::cli::add_doctor(app);
   edelta::cli::add_params(app);
   edelta::cli::add_parity(app);
+  edelta::cli::add_verify(app);
   try {
     edelta::ops::set_threads(std::nullopt);
     app.parse(argc, argv);

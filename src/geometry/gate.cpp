@@ -1,8 +1,19 @@
 #include "edelta/geometry/gate.h"
 
+#include <limits>
+
 namespace edelta::geometry {
+namespace {
 
 using torch::Tensor;
+
+// −p ln p. Its slope −1 − ln p diverges at p = 0, where a saturated sigmoid would multiply it by
+// zero; bounding the logarithm leaves every value and keeps that product 0 instead of NaN.
+Tensor surprise(const Tensor& p) {
+  return -p * p.clamp_min(std::numeric_limits<float>::min()).log();
+}
+
+}  // namespace
 
 Tensor gate_penalty(const Tensor& gamma, GateRegulariser regulariser) {
   const Tensor other = 1 - gamma;
@@ -10,8 +21,7 @@ Tensor gate_penalty(const Tensor& gamma, GateRegulariser regulariser) {
     case GateRegulariser::product:
       return 4 * gamma * other;
     case GateRegulariser::entropy:
-      // xlogy(0, 0) = 0: the entropy of a gate that has decided is zero, not NaN.
-      return -torch::xlogy(gamma, gamma) - torch::xlogy(other, other);
+      return surprise(gamma) + surprise(other);
     case GateRegulariser::squared_product:
       return (gamma * other).square();
     case GateRegulariser::min_distance:

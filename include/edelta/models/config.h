@@ -43,7 +43,7 @@ struct ModelConfig {
   geometry::Blend blend = geometry::Blend::linear;
   ProjectionInit projection_init = ProjectionInit::normal;
   int64_t geo_hidden_ratio = 4;  // the generator nets' hidden width is D over this
-  int64_t geo_hidden_dim = 32;   // the hidden width of edelta-stream's fused net
+  int64_t geo_hidden_dim = 16;   // the hidden width of edelta-stream's fused net
   double init_gate_bias = 0;
   double gate_reg_weight = 0.1;  // λ
   geometry::GateRegulariser gate_regulariser = geometry::GateRegulariser::product;
