@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -52,7 +53,7 @@ InputFile::InputFile(const fs::path& path)
     ::close(descriptor_);
     reject(path_, known ? "it is not a regular file" : "its size is unknown");
   }
-  size_ = static_cast<std::uint64_t>(status.st_size);
+  remaining_ = static_cast<std::uint64_t>(status.st_size);
 }
 
 InputFile::~InputFile() { ::close(descriptor_); }
@@ -64,6 +65,7 @@ void InputFile::read(void* out, std::size_t bytes) {
     if (count == 0) reject(path_, "the file ends early");
     next += count;
     bytes -= count;
+    remaining_ -= std::min<std::uint64_t>(count, remaining_);
   }
 }
 

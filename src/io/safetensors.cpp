@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <vector>
 
 #include "edelta/error.h"
 #include "edelta/io/atomic_file.h"
 #include "edelta/io/input_file.h"
+#include "io/input_bytes.h"
 #include "io/printable.h"
 #include "io/safetensors_header.h"
 
@@ -16,22 +16,6 @@ namespace edelta::io {
 namespace {
 
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "data is copied as it is in the file");
-
-// Reads memory as InputFile reads a file.
-class InputBytes {
- public:
-  explicit InputBytes(std::string_view bytes) : rest_(bytes), size_(bytes.size()) {}
-  std::uint64_t size() const { return size_; }
-  void read(void* out, std::size_t bytes) {
-    if (bytes == 0) return;
-    std::memcpy(out, rest_.data(), bytes);
-    rest_.remove_prefix(bytes);
-  }
-
- private:
-  std::string_view rest_;
-  std::uint64_t size_;
-};
 
 // A bool that is neither 0 nor 1 is undefined behaviour wherever it is used.
 bool holds_truth_values(const torch::Tensor& tensor) {
@@ -42,19 +26,18 @@ bool holds_truth_values(const torch::Tensor& tensor) {
 template <class Source>
 SafetensorsHeader load_header(Source& source, const std::string& name) {
   std::uint64_t length = 0;
-  if (source.size() < sizeof length) reject_safetensors(name, "it is shorter than 8 bytes");
+  if (source.remaining() < sizeof length) reject_safetensors(name, "it is shorter than 8 bytes");
   source.read(&length, sizeof length);
-  const std::uint64_t rest = source.size() - sizeof length;
   if (length > kMaximumHeaderBytes) {
     reject_safetensors(name, fmt::format("the header of {} bytes exceeds the limit of {}", length,
                                          kMaximumHeaderBytes));
   }
-  if (length > rest) {
+  if (length > source.remaining()) {
     reject_safetensors(name, fmt::format("the header of {} bytes exceeds the file", length));
   }
   std::string json(length, '\0');
   source.read(json.data(), length);
-  return parse_header(json, rest - length, name);
+  return parse_header(json, source.remaining(), name);
 }
 
 template <class Source>

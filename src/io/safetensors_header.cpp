@@ -12,12 +12,12 @@
 
 #include "edelta/error.h"
 #include "io/printable.h"
+#include "io/tensor_size.h"
 
 namespace edelta::io {
 namespace {
 
 constexpr std::string_view kMetadataKey = "__metadata__";
-constexpr std::size_t kMaximumRank = 8;
 
 struct DtypeName {
   std::string_view name;
@@ -38,18 +38,6 @@ constexpr std::array<DtypeName, 10> kDtypes{{{"F16", torch::kHalf},
 auto find_dtype(torch::ScalarType type) {
   return std::find_if(kDtypes.begin(), kDtypes.end(),
                       [type](const DtypeName& dtype) { return dtype.type == type; });
-}
-
-// Bytes that a tensor of this shape takes. A zero dimension counts as one: strides are products of
-// the others, and they too must stay in range.
-std::optional<std::uint64_t> checked_bytes(const HeaderEntry& entry) {
-  auto bytes = static_cast<std::int64_t>(c10::elementSize(entry.dtype));
-  bool empty = false;
-  for (const std::int64_t dimension : entry.shape) {
-    empty |= dimension == 0;
-    if (__builtin_mul_overflow(bytes, std::max<std::int64_t>(dimension, 1), &bytes)) return {};
-  }
-  return empty ? 0 : static_cast<std::uint64_t>(bytes);
 }
 
 // The parser reports values one by one, so nothing is nested deeper than the format allows, a
@@ -180,7 +168,7 @@ class HeaderParser final : public nlohmann::json_sax<nlohmann::json> {
     if (entry_.end < entry_.begin) {
       reject(fmt::format("data_offsets of {} are reversed", tensor));
     }
-    const auto bytes = checked_bytes(entry_);
+    const auto bytes = tensor_bytes(entry_.shape, c10::elementSize(entry_.dtype));
     if (!bytes) reject(fmt::format("the shape of {} overflows", tensor));
     if (*bytes != entry_.end - entry_.begin) {
       reject(fmt::format("{} needs {} bytes but its data_offsets span {}", tensor, *bytes,

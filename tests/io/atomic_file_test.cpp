@@ -115,9 +115,10 @@ TEST(InputFile, RefusesToReadPastTheEnd) {
   const TemporaryFolder folder;
   write_text_atomically(folder / "file", "12345");
   InputFile file(folder / "file");
-  EXPECT_EQ(file.size(), 5u);
+  EXPECT_EQ(file.remaining(), 5u);
   char buffer[8];
   file.read(buffer, 4);
+  EXPECT_EQ(file.remaining(), 1u);
   expect_error<InputError>([&] { file.read(buffer, 2); }, "ends early");
   expect_error<InputError>([&] { InputFile other(folder.path()); }, "not a regular file");
 }

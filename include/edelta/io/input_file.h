@@ -17,13 +17,13 @@ class InputFile {
   InputFile(const InputFile&) = delete;
   InputFile& operator=(const InputFile&) = delete;
 
-  std::uint64_t size() const { return size_; }
+  std::uint64_t remaining() const { return remaining_; }
   void read(void* out, std::size_t bytes);
 
  private:
   std::filesystem::path path_;
   int descriptor_ = -1;
-  std::uint64_t size_ = 0;
+  std::uint64_t remaining_ = 0;
 };
 
 // All of a file that may also be a pipe; more than `limit` bytes are an InputError.

@@ -1,0 +1,17 @@
+// Whatever the bytes: a tensor within the memory that their number justifies, or an InputError.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+
+#include "edelta/data/npy.h"
+#include "edelta/error.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  try {
+    const auto tensor =
+        edelta::data::parse_npy({reinterpret_cast<const char*>(data), size}, "fuzz.npy");
+    if (tensor.nbytes() > size) std::abort();
+  } catch (const edelta::InputError&) {
+  }
+  return 0;
+}

@@ -1,0 +1,43 @@
+// Sequences to learn from.
+#pragma once
+
+#include <torch/types.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "edelta/data/task.h"
+
+namespace edelta::data {
+
+// Validation trajectories whose loss is also reported on its own.
+struct Stratum {
+  std::string name;
+  std::vector<std::int64_t> rows;
+};
+
+// x and y are float32 [N, T, dim]: positions 0 … T−1 and 1 … T of each trajectory.
+struct Dataset {
+  torch::Tensor train_x, train_y, val_x, val_y;
+  std::vector<Stratum> val_strata;
+};
+
+// Bit-identical on every machine and with any number of threads: each trajectory is computed in
+// double precision from its own random stream, keyed by seed, split and index, and rounded to
+// float32 at the end. `gyroscope` has the strata `slow` (θ < 0.5) and `fast` (θ > 1.5), where not
+// empty.
+Dataset generate(const TaskOptions& options);
+
+// train_x.npy, train_y.npy, val_x.npy, val_y.npy and task.json (options and strata), each atomic;
+// the folder is made if it is not there.
+void write_dataset(const std::filesystem::path& folder, const Dataset& dataset,
+                   const TaskOptions& options);
+
+// The same four files, a user's own as well: float32 or float64, [N, T, dim], or [N, dim] for T
+// = 1. x and y must agree in shape, train and val in T and dim, and every value must be a finite
+// float32. Strata come from task.json where there is one.
+Dataset read_dataset(const std::filesystem::path& folder);
+
+}  // namespace edelta::data

@@ -1,0 +1,40 @@
+// Random numbers that depend on nothing but their address.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+namespace edelta::data {
+
+using PhiloxCounter = std::array<std::uint32_t, 4>;
+using PhiloxKey = std::array<std::uint32_t, 2>;
+
+// Philox4x32 with 10 rounds (Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2,
+// 3", SC 2011): a bijection of the counter whose output passes as random.
+PhiloxCounter philox4x32(PhiloxCounter counter, PhiloxKey key);
+
+// The numbers of one item (a trajectory): the key is the seed, the counter (block, index, stream),
+// so no item's numbers depend on how many others there are or on who draws them when.
+class RandomStream {
+ public:
+  RandomStream(std::uint64_t seed, std::uint32_t stream, std::uint64_t index);
+
+  std::uint32_t bits();
+  // [0, 1): 53 bits, of two words, first the high one.
+  double uniform();
+  // [0, bound) without bias: Lemire's multiplication with rejection; bound > 0.
+  std::uint32_t below(std::uint32_t bound);
+  // N(0, 1) by Box and Muller in double precision with portable_math.h: of u₁, u₂ first
+  // √(−2 ln(1−u₁)) cos 2πu₂, then the same with sin.
+  double normal();
+
+ private:
+  PhiloxKey key_;
+  PhiloxCounter counter_;
+  PhiloxCounter block_{};
+  unsigned used_ = 4;
+  double spare_ = 0;
+  bool has_spare_ = false;
+};
+
+}  // namespace edelta::data

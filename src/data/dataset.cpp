@@ -1,0 +1,122 @@
+#include "edelta/data/dataset.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <nlohmann/json.hpp>
+#include <system_error>
+
+#include "edelta/data/npy.h"
+#include "edelta/error.h"
+#include "edelta/io/atomic_file.h"
+#include "edelta/io/json.h"
+#include "io/printable.h"
+
+namespace edelta::data {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string shape_text(const torch::Tensor& tensor) {
+  return fmt::format("[{}]", fmt::join(tensor.sizes(), ", "));
+}
+
+void check_finite(const torch::Tensor& values, const fs::path& path) {
+  const torch::Tensor bad = torch::nonzero(torch::isfinite(values).logical_not());
+  if (bad.size(0) == 0) return;
+  const torch::Tensor index = bad[0];
+  torch::Tensor value = values;
+  std::vector<std::int64_t> place;
+  for (std::int64_t i = 0; i < index.size(0); ++i) {
+    place.push_back(index[i].item<std::int64_t>());
+    value = value[place.back()];
+  }
+  throw InputError(fmt::format("{}: the value at [{}] is {}; all must be finite float32 numbers",
+                               path.string(), fmt::join(place, ", "), value.item<float>()));
+}
+
+torch::Tensor read_sequences(const fs::path& path) {
+  torch::Tensor values = read_npy(path).to(torch::kFloat);
+  if ((values.dim() != 2 && values.dim() != 3) || values.numel() == 0) {
+    throw InputError(
+        fmt::format("{}: the shape must be [N, T, dim] or [N, dim], none of them 0, not {}",
+                    path.string(), shape_text(values)));
+  }
+  check_finite(values, path);
+  return values.dim() == 2 ? values.unsqueeze(1) : values;
+}
+
+std::pair<torch::Tensor, torch::Tensor> read_pair(const fs::path& folder,
+                                                  const std::string& split) {
+  const fs::path x_path = folder / (split + "_x.npy"), y_path = folder / (split + "_y.npy");
+  torch::Tensor x = read_sequences(x_path);
+  torch::Tensor y = read_sequences(y_path);
+  if (x.sizes() != y.sizes()) {
+    throw InputError(fmt::format("{} has shape {}, {} has {}; they must be the same",
+                                 x_path.string(), shape_text(x), y_path.string(), shape_text(y)));
+  }
+  return {std::move(x), std::move(y)};
+}
+
+Stratum read_stratum(const std::string& name, const nlohmann::json& rows, std::int64_t count,
+                     const fs::path& path) {
+  Stratum stratum{name, {}};
+  bool usable = rows.is_array() && !rows.empty();
+  for (const nlohmann::json& row : rows) {
+    usable = usable && row.is_number_unsigned() &&
+             row.get<std::uint64_t>() < static_cast<std::uint64_t>(count);
+    if (usable) stratum.rows.push_back(row.get<std::int64_t>());
+  }
+  if (!usable) {
+    throw InputError(fmt::format("{}: the stratum {} must be a list of rows from 0 to {}",
+                                 path.string(), io::printable(name), count - 1));
+  }
+  return stratum;
+}
+
+std::vector<Stratum> read_strata(const fs::path& path, std::int64_t count) {
+  std::vector<Stratum> strata;
+  if (!fs::exists(path)) return strata;
+  const nlohmann::json task = io::read_json(path);
+  const auto found = task.find("strata");
+  if (found == task.end()) return strata;
+  if (!found->is_object()) {
+    throw InputError(fmt::format("{}: strata must be an object of lists", path.string()));
+  }
+  for (const auto& [name, rows] : found->items()) {
+    strata.push_back(read_stratum(name, rows, count, path));
+  }
+  return strata;
+}
+
+}  // namespace
+
+void write_dataset(const fs::path& folder, const Dataset& dataset, const TaskOptions& options) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) {
+    throw Failure(fmt::format("cannot make the folder {}: {}", folder.string(), error.message()));
+  }
+  write_npy(folder / "train_x.npy", dataset.train_x);
+  write_npy(folder / "train_y.npy", dataset.train_y);
+  write_npy(folder / "val_x.npy", dataset.val_x);
+  write_npy(folder / "val_y.npy", dataset.val_y);
+  nlohmann::json strata = nlohmann::json::object();
+  for (const Stratum& stratum : dataset.val_strata) strata[stratum.name] = stratum.rows;
+  const nlohmann::json task{{"options", options}, {"strata", strata}};
+  io::write_text_atomically(folder / "task.json", task.dump(1) + "\n");
+}
+
+Dataset read_dataset(const fs::path& folder) {
+  const auto [train_x, train_y] = read_pair(folder, "train");
+  const auto [val_x, val_y] = read_pair(folder, "val");
+  if (train_x.sizes().slice(1) != val_x.sizes().slice(1)) {
+    throw InputError(
+        fmt::format("{}: the training sequences have shape {}, the validation sequences {}; "
+                    "T and dim must be the same",
+                    folder.string(), shape_text(train_x), shape_text(val_x)));
+  }
+  return {train_x, train_y, val_x, val_y, read_strata(folder / "task.json", val_x.size(0))};
+}
+
+}  // namespace edelta::data
