@@ -1,0 +1,69 @@
+#include "edelta/models/config.h"
+
+#include <gtest/gtest.h>
+
+#include "edelta/error.h"
+#include "expect_error.h"
+
+namespace edelta::models {
+namespace {
+
+TEST(ModelConfig, RoundTripsThroughJson) {
+  ModelConfig config;
+  config.model = "jpmhc";
+  config.head = Head::token;
+  config.n_layer = 3;
+  config.bias = true;
+  config.dropout = 0.25;
+  config.branch = geometry::Branch::cayley;
+  config.generator = geometry::GeneratorKind::fixed;
+  config.pool = ops::Pool::prefix;
+  config.blend = geometry::Blend::hard;
+  config.projection_init = ProjectionInit::identity;
+  config.gate_regulariser = geometry::GateRegulariser::squared_product;
+  const auto json = to_json(config);
+  EXPECT_EQ(to_json(model_config_from_json(json, "test")), json);
+  EXPECT_NE(json, to_json(ModelConfig()));
+}
+
+TEST(ModelConfig, TakesTextForNumbersAndBooleans) {
+  const auto config =
+      model_config_from_json({{"n_layer", "3"}, {"bias", "true"}, {"dropout", "0.5"}}, "test");
+  EXPECT_EQ(config.n_layer, 3);
+  EXPECT_TRUE(config.bias);
+  EXPECT_EQ(config.dropout, 0.5);
+}
+
+struct BadConfig {
+  nlohmann::json json;
+  const char* named;  // what the message must name
+};
+
+class BadConfigTest : public testing::TestWithParam<BadConfig> {};
+
+TEST_P(BadConfigTest, IsRefusedByName) {
+  try {
+    model_config_from_json(GetParam().json, "file.json");
+    FAIL() << GetParam().json;
+  } catch (const InputError& error) {
+    EXPECT_NE(std::string(error.what()).find(GetParam().named), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("file.json"), std::string::npos) << error.what();
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, BadConfigTest,
+    testing::Values(
+        BadConfig{{{"n_layers", 3}}, "n_layers"}, BadConfig{{{"n_layer", 0}}, "n_layer"},
+        BadConfig{{{"n_layer", 2.5}}, "n_layer"}, BadConfig{{{"n_layer", "many"}}, "n_layer"},
+        BadConfig{{{"n_embd", 130}, {"n_head", 1}}, "n_streams"},
+        BadConfig{{{"n_head", 3}}, "n_head"}, BadConfig{{{"n_streams", 0}}, "n_streams"},
+        BadConfig{{{"n_streams", 1e300}}, "n_streams"}, BadConfig{{{"dropout", 1}}, "dropout"},
+        BadConfig{{{"bias", 3}}, "bias"}, BadConfig{{{"pool", "future"}}, "prefix"},
+        BadConfig{{{"pool", 3}}, "pool"}, BadConfig{{{"model", "lstm"}}, "edelta-stream"},
+        BadConfig{{{"geo_hidden_ratio", 1000}}, "geo_hidden_ratio"},
+        BadConfig{{{"gate_reg_weight", -1}}, "gate_reg_weight"},
+        BadConfig{nlohmann::json::array(), "object"}));
+
+}  // namespace
+}  // namespace edelta::models

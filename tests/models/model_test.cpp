@@ -1,0 +1,259 @@
+#include "edelta/models/model.h"
+
+#include <gtest/gtest.h>
+
+#include "edelta/error.h"
+#include "edelta/models/parameter_count.h"
+#include "edelta/models/registry.h"
+
+namespace edelta::models {
+namespace {
+
+using torch::Tensor;
+
+ModelConfig small(const std::string& model) {
+  ModelConfig config;
+  config.model = model;
+  config.n_layer = 2;
+  config.n_embd = 24;
+  config.n_head = 2;
+  config.n_streams = 3;
+  config.block_size = 9;
+  config.input_dim = 5;
+  config.vocab_size = 11;
+  return config;
+}
+
+std::vector<std::string> names() {
+  std::vector<std::string> all;
+  for (const auto& architecture : architectures()) {
+    if (architecture.matched_layers > 0) all.push_back(architecture.name);
+  }
+  return all;
+}
+
+Tensor input_for(const ModelConfig& config, int64_t length) {
+  torch::manual_seed(5);
+  if (config.head == Head::token) return torch::randint(config.vocab_size, {2, length});
+  return torch::randn({2, length, config.input_dim});
+}
+
+class EveryArchitecture : public testing::TestWithParam<std::string> {};
+
+TEST_P(EveryArchitecture, TrainsWithBothHeadsBiasAndDropout) {
+  for (const Head head : {Head::continuous, Head::token}) {
+    for (const bool bias : {false, true}) {
+      for (const double dropout : {0.0, 0.3}) {
+        ModelConfig config = small(GetParam());
+        config.head = head;
+        config.bias = bias;
+        config.dropout = dropout;
+        auto model = std::make_shared<Model>(config);
+        const Tensor input = input_for(config, 7);
+        Pass pass;
+        const Tensor prediction = model->forward(input, pass);
+        const Tensor loss = model->loss(prediction, input) + model->gate_loss(pass);
+        loss.backward();
+        EXPECT_EQ(prediction.size(-1), head == Head::token ? 11 : 5);
+        for (const auto& item : model->named_parameters()) {
+          ASSERT_TRUE(item.value().grad().defined()) << item.key();
+          EXPECT_TRUE(item.value().grad().isfinite().all().item<bool>()) << item.key();
+          EXPECT_EQ(
+              item.key().ends_with(".bias") && item.key().find("c_") != std::string::npos && !bias,
+              false);
+        }
+      }
+    }
+  }
+}
+
+TEST_P(EveryArchitecture, DropoutActsInTrainingOnly) {
+  ModelConfig config = small(GetParam());
+  config.dropout = 0.5;
+  auto model = std::make_shared<Model>(config);
+  const Tensor input = input_for(config, 7);
+  EXPECT_FALSE(torch::equal(model->forward(input), model->forward(input)));
+  model->eval();
+  EXPECT_TRUE(torch::equal(model->forward(input), model->forward(input)));
+}
+
+TEST_P(EveryArchitecture, SameSeedSameModel) {
+  const ModelConfig config = small(GetParam());
+  auto one = std::make_shared<Model>(config, 1);
+  auto same = std::make_shared<Model>(config, 1);
+  auto other = std::make_shared<Model>(config, 2);
+  const Tensor input = input_for(config, 7);
+  EXPECT_TRUE(torch::equal(one->forward(input), same->forward(input)));
+  EXPECT_FALSE(torch::equal(one->forward(input), other->forward(input)));
+}
+
+TEST_P(EveryArchitecture, PrefixAndTokenPoolingAreCausalBitForBit) {
+  for (const ops::Pool pool : {ops::Pool::prefix, ops::Pool::token}) {
+    for (const geometry::Blend blend : {geometry::Blend::linear, geometry::Blend::hard}) {
+      ModelConfig config = small(GetParam());
+      config.pool = pool;
+      config.blend = blend;
+      auto model = std::make_shared<Model>(config);
+      model->eval();
+      const torch::NoGradGuard no_grad;
+      const Tensor input = input_for(config, 8);
+      const Tensor before = model->forward(input);
+      for (int64_t t = 0; t < 7; ++t) {
+        Tensor changed = input.clone();
+        changed.narrow(1, t + 1, 7 - t).add_(1);
+        const Tensor after = model->forward(changed);
+        EXPECT_TRUE(torch::equal(before.narrow(1, 0, t + 1), after.narrow(1, 0, t + 1)));
+        EXPECT_FALSE(torch::equal(before.narrow(1, t + 1, 1), after.narrow(1, t + 1, 1)));
+      }
+    }
+  }
+}
+
+TEST_P(EveryArchitecture, HandlesOnePositionOneStreamAndOneSequence) {
+  ModelConfig config = small(GetParam());
+  config.n_streams = 1;
+  auto model = std::make_shared<Model>(config);
+  EXPECT_EQ(model->forward(torch::randn({1, 1, 5})).sizes(), (std::vector<int64_t>{1, 1, 5}));
+}
+
+TEST_P(EveryArchitecture, RefusesASequenceLongerThanItsBlock) {
+  const ModelConfig config = small(GetParam());
+  auto model = std::make_shared<Model>(config);
+  EXPECT_THROW(model->forward(input_for(config, 10)), InputError);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, EveryArchitecture, testing::ValuesIn(names()), [](const auto& info) {
+  std::string name = info.param;
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+});
+
+TEST(Model, SequencePoolingSeesTheFuture) {
+  const ModelConfig config = small("edelta");
+  auto model = std::make_shared<Model>(config);
+  const Tensor input = input_for(config, 8);
+  Tensor changed = input.clone();
+  changed.narrow(1, 7, 1).add_(1);
+  EXPECT_FALSE(
+      torch::equal(model->forward(input).narrow(1, 0, 7), model->forward(changed).narrow(1, 0, 7)));
+}
+
+TEST(Model, MatchedConfigurationsHaveThePapersCounts) {
+  const std::map<std::string, int64_t> counts{{"gpt", 1'780'224},
+                                              {"ddl", 1'783'568},
+                                              {"mhc", 1'838'310},
+                                              {"jpmhc", 1'770'912},
+                                              {"edelta", 1'787'688}};
+  for (const auto& [name, count] : counts) {
+    EXPECT_EQ(count_parameters(counting_convention(matched_config(name))), count) << name;
+  }
+}
+
+TEST(Model, BreakdownAddsUp) {
+  const ModelConfig config = small("edelta");
+  int64_t total = 0;
+  for (const auto& group : parameter_breakdown(config)) total += group.count;
+  EXPECT_EQ(total, count_parameters(config));
+}
+
+TEST(Model, MatchFindsTheClosestDepth) {
+  const ModelConfig config = counting_convention(matched_config("gpt"));
+  for (const int64_t depth : {1, 4, 9}) {
+    ModelConfig wanted = config;
+    wanted.n_layer = depth;
+    EXPECT_EQ(match_depth(config, count_parameters(wanted) + 1000).n_layer, depth);
+  }
+}
+
+TEST(Model, InitialisationFollowsTheSpecification) {
+  ModelConfig config = small("edelta");
+  config.n_embd = 96;
+  config.init_gate_bias = -1.5;
+  auto model = std::make_shared<Model>(config);
+  const auto parameters = model->named_parameters();
+  const auto deviation = [&](const std::string& name) {
+    return parameters[name].std().item<double>();
+  };
+  const std::string block = "transformer.h.0.";
+  EXPECT_NEAR(deviation(block + "attn.c_attn.weight"), 0.02, 0.001);
+  EXPECT_NEAR(deviation(block + "attn.c_proj.weight"), 0.02 / std::sqrt(4.0), 0.001);
+  EXPECT_NEAR(deviation(block + "mlp.c_proj.weight"), 0.02 / std::sqrt(4.0), 0.001);
+  EXPECT_NEAR(deviation(block + "h_pre_attn.weight"), 0.02, 0.001);
+  EXPECT_NEAR(deviation(block + "geo_attn.u_net.0.weight"), 0.02, 0.002);
+  EXPECT_NEAR(deviation("pos_emb"), 0.02, 0.002);
+  EXPECT_EQ(parameters[block + "geo_attn.gate_net.weight"].abs().max().item<double>(), 0);
+  EXPECT_EQ(parameters[block + "geo_attn.gate_net.bias"].item<double>(), -1.5);
+  config.projection_init = ProjectionInit::identity;
+  auto identity = std::make_shared<Model>(config);
+  EXPECT_TRUE(
+      torch::equal(identity->named_parameters()[block + "h_post_mlp.weight"], torch::eye(96)));
+}
+
+TEST(Model, VariantsHaveOnlyWhatTheirBranchNeeds) {
+  ModelConfig config = small("edelta");
+  const auto has = [&](const std::string& part) {
+    for (const auto& item : std::make_shared<Model>(config)->named_parameters()) {
+      if (item.key().find(part) != std::string::npos) return true;
+    }
+    return false;
+  };
+  config.branch = geometry::Branch::cayley;
+  EXPECT_TRUE(has("u_net"));
+  EXPECT_FALSE(has("k_net"));
+  EXPECT_FALSE(has("gate_net"));
+  config.branch = geometry::Branch::householder;
+  EXPECT_FALSE(has("u_net"));
+  EXPECT_TRUE(has("k_net"));
+  config.generator = geometry::GeneratorKind::fixed;
+  EXPECT_FALSE(has("k_net"));
+  EXPECT_TRUE(has("geo_attn.geometry"));
+}
+
+TEST(Model, ResidualOperatorsAreOrthogonalWithTheHardBlend) {
+  for (const std::string name : {"edelta", "edelta-stream"}) {
+    ModelConfig config = small(name);
+    config.blend = geometry::Blend::hard;
+    auto model = std::make_shared<Model>(config);
+    Pass pass;
+    pass.record_operators = true;
+    model->forward(input_for(config, 7), pass);
+    ASSERT_EQ(pass.operators.size(), 4);
+    for (const Tensor& g : pass.operators) {
+      const Tensor error = g.transpose(-2, -1).matmul(g) - torch::eye(3);
+      EXPECT_LT(error.abs().max().item<double>(), 2e-6);
+    }
+  }
+}
+
+// The example of CONTRIBUTING.md: a new architecture is a connection and a registry entry.
+class ScaledResidual : public Connection {
+ public:
+  Tensor forward(const Tensor& x, const Branch& f, Pass&) override { return 0.5 * x + f(x); }
+};
+
+TEST(Registry, AToyArchitectureTakesOneConnectionAndOneLine) {
+  register_architecture(
+      {.name = "toy",
+       .summary = "x/2 + F(LN x)",
+       .make_connection = [](const ModelConfig&,
+                             Site&) { return std::make_unique<ScaledResidual>(); },
+       .matched_layers = 0});
+  auto model = std::make_shared<Model>(small("toy"));
+  const Tensor input = input_for(model->config(), 7);
+  model->loss(model->forward(input), input).backward();
+  EXPECT_TRUE(model->parameters().front().grad().defined());
+  EXPECT_THROW(register_architecture({.name = "toy", .summary = "", .make_connection = {}}),
+               InputError);
+}
+
+TEST(Registry, UnknownNamesListTheKnownOnes) {
+  try {
+    find_architecture("gtp");
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_NE(std::string(error.what()).find("gpt, ddl, mhc, jpmhc"), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace edelta::models
