@@ -137,15 +137,14 @@ TEST_P(MlpTest, MatchesTheDefinition) {
 
 INSTANTIATE_TEST_SUITE_P(
     Layers, MlpTest,
-    testing::Combine(testing::Values(Shape{1, 1, 1, 1}, Shape{1, 128, 33, 128}, Shape{7, 3, 20, 33},
-                                     Shape{7, 20, 3, 1}, Shape{49, 33, 131, 33},
-                                     Shape{130, 128, 512, 128}, Shape{130, 20, 33, 3}),
-                     testing::Values(Options{false, false, false, false},
-                                     Options{false, false, true, false},
-                                     Options{false, false, false, true},
-                                     Options{true, false, false, true},
-                                     Options{true, true, true, true}),
-                     testing::Values(1, 2, 5)));
+    testing::Combine(
+        testing::Values(Shape{1, 1, 1, 1}, Shape{1, 128, 33, 128}, Shape{7, 3, 20, 33},
+                        Shape{7, 20, 3, 1}, Shape{49, 33, 131, 33}, Shape{130, 128, 512, 128},
+                        Shape{130, 20, 33, 3}, Shape{3, 300, 700, 20}),
+        testing::Values(Options{false, false, false, false}, Options{false, false, true, false},
+                        Options{false, false, false, true}, Options{true, false, false, true},
+                        Options{true, true, true, true}),
+        testing::Values(1, 2, 5)));
 
 TEST(Mlp, RepeatsBitForBit) {
   for (int threads : {1, 2, 5}) {

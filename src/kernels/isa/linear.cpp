@@ -7,6 +7,7 @@
 #include "kernels/isa/thread_gradients.h"
 #include "kernels/isa/tile_product.h"
 #include "kernels/isa/token_tiles.h"
+#include "kernels/isa/transpose.h"
 #include "kernels/scratch.h"
 
 namespace edelta::kernels::EDELTA_ISA {
@@ -17,7 +18,7 @@ constexpr int64_t kTileRows = 48;
 }  // namespace
 
 void linear_forward(const LinearForward& a) {
-  const TokenTiles tiles(a.tokens, kTileRows);
+  const TokenTiles tiles(a.tokens, kTileRows, a.in * a.out);
   Scratch scratch;
   const NormedInput input(a, tiles, scratch);
   const int64_t packed_stride = padded(a.out);
@@ -41,7 +42,7 @@ void linear_forward(const LinearForward& a) {
 }
 
 void linear_backward(const LinearBackward& a) {
-  const TokenTiles tiles(a.tokens, kTileRows);
+  const TokenTiles tiles(a.tokens, kTileRows, a.in * a.out);
   Scratch scratch;
   ThreadGradients gradients;
   const int dweight = gradients.add(a.dweight, a.out * a.in);

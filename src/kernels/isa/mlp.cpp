@@ -2,13 +2,13 @@
 
 #include <omp.h>
 
-#include <cstring>
-
 #include "kernels/isa/normed_input.h"
 #include "kernels/isa/rows.h"
+#include "kernels/isa/stream_copy.h"
 #include "kernels/isa/thread_gradients.h"
 #include "kernels/isa/tile_product.h"
 #include "kernels/isa/token_tiles.h"
+#include "kernels/isa/transpose.h"
 #include "kernels/isa/vector_math.h"
 #include "kernels/scratch.h"
 
@@ -23,7 +23,7 @@ void activate(int64_t n, const float* bias, float* pre_activation, float* h) {
 #pragma omp simd
     for (int64_t i = 0; i < n; ++i) h[i] += bias[i];
   }
-  if (pre_activation != nullptr) std::memcpy(pre_activation, h, n * sizeof(float));
+  if (pre_activation != nullptr) stream_copy(h, n, pre_activation);
 #pragma omp simd
   for (int64_t i = 0; i < n; ++i) h[i] = gelu(h[i]);
 }
@@ -41,7 +41,7 @@ void activate_backward(int64_t n, const float* z, float* h, float* dh) {
 }  // namespace
 
 void mlp_forward(const MlpForward& a) {
-  const TokenTiles tiles(a.tokens, kTileRows);
+  const TokenTiles tiles(a.tokens, kTileRows, a.hidden * (a.in + a.out));
   Scratch scratch;
   const NormedInput input(a, tiles, scratch);
   const int64_t hidden_stride = padded(a.hidden);
@@ -73,11 +73,12 @@ void mlp_forward(const MlpForward& a) {
       start_rows(rows, a.out, at_or_null(a.residual, first * a.out), a.proj_bias, y);
       project(rows, h, proj, y);
     }
+    stream_fence();
   }
 }
 
 void mlp_backward(const MlpBackward& a) {
-  const TokenTiles tiles(a.tokens, kTileRows);
+  const TokenTiles tiles(a.tokens, kTileRows, a.hidden * (a.in + a.out));
   Scratch scratch;
   ThreadGradients gradients;
   const int dfc_weight = gradients.add(a.dfc_weight, a.hidden * a.in);

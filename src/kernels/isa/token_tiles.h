@@ -19,12 +19,14 @@ static inline int64_t padded(int64_t n) {
 class TokenTiles {
  public:
   // Tiles of at most `largest` rows, equally many for each thread as far as the tokens allow.
-  TokenTiles(int64_t tokens, int64_t largest) : tokens_(tokens) {
-    const int64_t threads = std::max<int64_t>(std::min<int64_t>(omp_get_max_threads(), tokens), 1);
-    const int64_t per_thread = (tokens + threads * largest - 1) / (threads * largest);
-    const int64_t tiles = std::max<int64_t>(threads * per_thread, 1);
-    rows_ = std::max<int64_t>((tokens + tiles - 1) / tiles, 1);
-    count_ = (tokens + rows_ - 1) / rows_;
+  // `work`: the multiply-adds of a token; with little of it, more threads would only wait.
+  TokenTiles(int64_t tokens, int64_t largest, int64_t work) : tokens_(tokens) {
+    const int64_t useful = std::min(tokens, tokens * work / kLeastWork);
+    const int64_t threads = std::max<int64_t>(std::min<int64_t>(omp_get_max_threads(), useful), 1);
+    const int64_t per_thread = ceil_divide(tokens, threads * largest);
+    rows_ = ceil_divide(tokens, std::max<int64_t>(threads * per_thread, 1));
+    rows_ = std::max<int64_t>(rows_, 1);
+    count_ = ceil_divide(tokens, rows_);
     threads_ = static_cast<int>(std::clamp<int64_t>(count_, 1, threads));
   }
 
@@ -36,6 +38,9 @@ class TokenTiles {
   int64_t rows(int64_t tile) const { return tile + 1 < count_ ? rows_ : last_rows(); }
 
  private:
+  static constexpr int64_t kLeastWork = 1 << 17;  // per thread: what takes as long as starting one
+  static int64_t ceil_divide(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
   int64_t tokens_, rows_, count_;
   int threads_;
 };

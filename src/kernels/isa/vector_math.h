@@ -2,6 +2,7 @@
 #pragma once
 
 #include <bit>
+#include <cmath>
 #include <cstdint>
 
 namespace edelta::kernels::EDELTA_ISA {
@@ -9,10 +10,11 @@ namespace edelta::kernels::EDELTA_ISA {
 // GELU(x) = x·Φ(x) = max(x, 0) − t·Φ(−t) with t = |x|. Φ(−t) is computed as 2^L(t), L a polynomial:
 // log₂Φ(−t) is almost a parabola, so degree 7 gives t·Φ(−t) within 6e-8 on [0, 6] (minimax fits by
 // the Remez exchange, error weighted as it enters the result). Beyond 6, t·Φ(−t) < 7e-9.
-// The comparisons are written so that a NaN comes through.
+// A NaN comes through. max(x, 0) = (x + |x|)/2 and a copied sign stand where a condition on x would
+// make the compiler compute both of its sides.
 
 static inline float gelu_distance(float x) {
-  const float t = x < 0 ? -x : x;
+  const float t = std::fabs(x);
   return t > 6.0F ? 6.0F : t;
 }
 
@@ -47,7 +49,7 @@ static inline float normal_tail(float t) {
 
 static inline float gelu(float x) {
   const float t = gelu_distance(x);
-  return (x < 0 ? 0.0F : x) - t * normal_tail(t);
+  return 0.5F * (x + std::fabs(x)) - t * normal_tail(t);
 }
 
 struct GeluAndSlope {
@@ -55,8 +57,8 @@ struct GeluAndSlope {
 };
 
 // GELU'(x) = Φ(x) + xφ(x), which is s for x < 0 and 1 − s otherwise, s = Φ(−t) − tφ(t). Dividing by
-// 2^L(t), which is at hand, leaves a function that a polynomial of degree 9 meets so that s is within
-// 1e-8, L's own error included.
+// 2^L(t), which is at hand, leaves a function that a polynomial of degree 9 meets so that s is
+// within 1e-8, L's own error included.
 static inline GeluAndSlope gelu_and_slope(float x) {
   const float t = gelu_distance(x);
   const float tail = normal_tail(t);
@@ -70,8 +72,8 @@ static inline GeluAndSlope gelu_and_slope(float x) {
   ratio = ratio * t - 0.636701244F;
   ratio = ratio * t - 0.797876928F;
   ratio = ratio * t + 0.999999883F;
-  const float slope = tail * ratio;
-  return {(x < 0 ? 0.0F : x) - t * tail, x < 0 ? slope : 1.0F - slope};
+  const float s = tail * ratio;
+  return {0.5F * (x + std::fabs(x)) - t * tail, 0.5F + std::copysign(0.5F - s, x)};
 }
 
 }  // namespace edelta::kernels::EDELTA_ISA
