@@ -13,7 +13,7 @@
 namespace edelta::kernels::EDELTA_ISA {
 namespace {
 
-constexpr int64_t kTileRows = 48;
+constexpr int64_t kTileRows = 96;
 
 }  // namespace
 

@@ -15,7 +15,7 @@
 namespace edelta::kernels::EDELTA_ISA {
 namespace {
 
-constexpr int64_t kTileRows = 48;
+constexpr int64_t kTileRows = 96;
 
 // h = GELU(h + bias) for one row; the argument goes to `pre_activation` unless that is null.
 void activate(int64_t n, const float* bias, float* pre_activation, float* h) {
