@@ -15,6 +15,8 @@ namespace {
 
 constexpr int64_t kTileRows = 96;
 
+enum Sum { kWeight, kBias, kNormWeight, kNormBias };
+
 }  // namespace
 
 void linear_forward(const LinearForward& a) {
@@ -45,10 +47,10 @@ void linear_backward(const LinearBackward& a) {
   const TokenTiles tiles(a.tokens, kTileRows, a.in * a.out);
   Scratch scratch;
   ThreadGradients gradients;
-  const int dweight = gradients.add(a.dweight, a.out * a.in);
-  const int dbias = gradients.add(a.dbias, a.out);
-  const int dnorm_weight = gradients.add(a.dnorm_weight, a.in);
-  const int dnorm_bias = gradients.add(a.dnorm_bias, a.in);
+  gradients.add(kWeight, a.dweight, a.out * a.in);
+  gradients.add(kBias, a.dbias, a.out);
+  gradients.add(kNormWeight, a.dnorm_weight, a.in);
+  gradients.add(kNormBias, a.dnorm_bias, a.in);
   gradients.allocate(scratch, tiles.threads());
   const NormedInput input(a, tiles, scratch);
   const InputGradient<LinearBackward> input_gradient(a, tiles, a.out, a.out, scratch);
@@ -62,11 +64,11 @@ void linear_backward(const LinearBackward& a) {
     for (int64_t tile = 0; tile < tiles.count(); ++tile) {
       const int64_t rows = tiles.rows(tile);
       const float* dy = a.dy + tiles.first(tile) * a.out;
-      if (a.dbias != nullptr) add_rows(rows, a.out, dy, a.out, sums[dbias]);
+      if (a.dbias != nullptr) add_rows(rows, a.out, dy, a.out, sums[kBias]);
       if (a.dweight != nullptr) {
-        weight_gradient(rows, dy, input.again(tile, thread, a.mean, a.rstd), sums[dweight]);
+        weight_gradient(rows, dy, input.again(tile, thread, a.mean, a.rstd), sums[kWeight]);
       }
-      input_gradient(tile, thread, dy, a.weight, sums[dnorm_weight], sums[dnorm_bias]);
+      input_gradient(tile, thread, dy, a.weight, sums[kNormWeight], sums[kNormBias]);
     }
     gradients.shared_reduce();
   }

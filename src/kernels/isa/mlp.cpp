@@ -17,26 +17,77 @@ namespace {
 
 constexpr int64_t kTileRows = 96;
 
-// h = GELU(h + bias) for one row; the argument goes to `pre_activation` unless that is null.
-void activate(int64_t n, const float* bias, float* pre_activation, float* h) {
-  if (bias != nullptr) {
+// h = GELU(h + bias) on a tile; the argument goes to `pre_activation` unless that is null.
+void activate(int64_t rows, int64_t n, const float* bias, float* pre_activation, float* h,
+              int64_t stride) {
+  for (int64_t r = 0; r < rows; ++r, h += stride) {
+    if (bias != nullptr) {
 #pragma omp simd
-    for (int64_t i = 0; i < n; ++i) h[i] += bias[i];
+      for (int64_t i = 0; i < n; ++i) h[i] += bias[i];
+    }
+    if (pre_activation != nullptr) stream_copy(h, n, pre_activation + r * n);
+#pragma omp simd
+    for (int64_t i = 0; i < n; ++i) h[i] = gelu(h[i]);
   }
-  if (pre_activation != nullptr) stream_copy(h, n, pre_activation);
-#pragma omp simd
-  for (int64_t i = 0; i < n; ++i) h[i] = gelu(h[i]);
 }
 
-// h = GELU(z) again, and dh, the gradient at h, becomes that at z.
-void activate_backward(int64_t n, const float* z, float* h, float* dh) {
+// h = GELU(z) again on a tile, and dh, the gradient at h, becomes that at z.
+void activate_backward(int64_t rows, int64_t n, const float* z, float* h, float* dh,
+                       int64_t stride) {
+  for (int64_t r = 0; r < rows; ++r, z += n, h += stride, dh += stride) {
 #pragma omp simd
-  for (int64_t i = 0; i < n; ++i) {
-    const GeluAndSlope g = gelu_and_slope(z[i]);
-    h[i] = g.value;
-    dh[i] *= g.slope;
+    for (int64_t i = 0; i < n; ++i) {
+      const GeluAndSlope g = gelu_and_slope(z[i]);
+      h[i] = g.value;
+      dh[i] *= g.slope;
+    }
   }
 }
+
+// The backward pass of one tile.
+class TileBackward {
+ public:
+  enum Sum { kFcWeight, kFcBias, kProjWeight, kProjBias, kNormWeight, kNormBias };
+
+  TileBackward(const MlpBackward& a, const TokenTiles& tiles, Scratch& scratch)
+      : a_(a),
+        tiles_(tiles),
+        stride_(padded(a.hidden)),
+        hidden_(scratch.floats(tiles.threads() * 2 * tiles.rows() * stride_)),
+        input_(a, tiles, scratch),
+        input_gradient_(a, tiles, a.hidden, stride_, scratch),
+        project_back_(TileProduct::of_rows(tiles, a.hidden, a.out, {a.out, a.hidden, stride_},
+                                           Gemm::C::overwrite)),
+        proj_gradient_(TileProduct::over_rows(tiles, a.out, a.hidden, {a.out, stride_, a.hidden})),
+        fc_gradient_(
+            TileProduct::over_rows(tiles, a.hidden, a.in, {stride_, input_.stride(), a.in})) {}
+
+  void operator()(int64_t tile, int thread, const ThreadGradients::Sums& sums) const {
+    const int64_t first = tiles_.first(tile);
+    const int64_t rows = tiles_.rows(tile);
+    const float* dy = a_.dy + first * a_.out;
+    float* h = hidden_ + thread * 2 * tiles_.rows() * stride_;
+    float* dh = h + tiles_.rows() * stride_;
+    project_back_(rows, dy, a_.proj_weight, dh);
+    activate_backward(rows, a_.hidden, a_.pre_activation + first * a_.hidden, h, dh, stride_);
+    if (a_.dproj_bias != nullptr) add_rows(rows, a_.out, dy, a_.out, sums[kProjBias]);
+    if (a_.dproj_weight != nullptr) proj_gradient_(rows, dy, h, sums[kProjWeight]);
+    if (a_.dfc_bias != nullptr) add_rows(rows, a_.hidden, dh, stride_, sums[kFcBias]);
+    if (a_.dfc_weight != nullptr) {
+      fc_gradient_(rows, dh, input_.again(tile, thread, a_.mean, a_.rstd), sums[kFcWeight]);
+    }
+    input_gradient_(tile, thread, dh, a_.fc_weight, sums[kNormWeight], sums[kNormBias]);
+  }
+
+ private:
+  const MlpBackward& a_;
+  TokenTiles tiles_;
+  int64_t stride_;
+  float* hidden_;  // for each thread a tile of h and one of dh
+  NormedInput input_;
+  InputGradient<MlpBackward> input_gradient_;
+  TileProduct project_back_, proj_gradient_, fc_gradient_;
+};
 
 }  // namespace
 
@@ -65,10 +116,8 @@ void mlp_forward(const MlpForward& a) {
       const int64_t first = tiles.first(tile);
       const int64_t rows = tiles.rows(tile);
       expand(rows, input.forward(tile, thread, a.eps, a.mean, a.rstd), fc, h);
-      for (int64_t r = 0; r < rows; ++r) {
-        activate(a.hidden, a.fc_bias, at_or_null(a.pre_activation, (first + r) * a.hidden),
-                 h + r * hidden_stride);
-      }
+      activate(rows, a.hidden, a.fc_bias, at_or_null(a.pre_activation, first * a.hidden), h,
+               hidden_stride);
       float* y = a.y + first * a.out;
       start_rows(rows, a.out, at_or_null(a.residual, first * a.out), a.proj_bias, y);
       project(rows, h, proj, y);
@@ -81,48 +130,20 @@ void mlp_backward(const MlpBackward& a) {
   const TokenTiles tiles(a.tokens, kTileRows, a.hidden * (a.in + a.out));
   Scratch scratch;
   ThreadGradients gradients;
-  const int dfc_weight = gradients.add(a.dfc_weight, a.hidden * a.in);
-  const int dfc_bias = gradients.add(a.dfc_bias, a.hidden);
-  const int dproj_weight = gradients.add(a.dproj_weight, a.out * a.hidden);
-  const int dproj_bias = gradients.add(a.dproj_bias, a.out);
-  const int dnorm_weight = gradients.add(a.dnorm_weight, a.in);
-  const int dnorm_bias = gradients.add(a.dnorm_bias, a.in);
+  gradients.add(TileBackward::kFcWeight, a.dfc_weight, a.hidden * a.in);
+  gradients.add(TileBackward::kFcBias, a.dfc_bias, a.hidden);
+  gradients.add(TileBackward::kProjWeight, a.dproj_weight, a.out * a.hidden);
+  gradients.add(TileBackward::kProjBias, a.dproj_bias, a.out);
+  gradients.add(TileBackward::kNormWeight, a.dnorm_weight, a.in);
+  gradients.add(TileBackward::kNormBias, a.dnorm_bias, a.in);
   gradients.allocate(scratch, tiles.threads());
-  const NormedInput input(a, tiles, scratch);
-  const int64_t stride = padded(a.hidden);
-  const InputGradient<MlpBackward> input_gradient(a, tiles, a.hidden, stride, scratch);
-  const int64_t tile_floats = tiles.rows() * stride;
-  float* hidden = scratch.floats(tiles.threads() * 2 * tile_floats);
-  const TileProduct project_back =
-      TileProduct::of_rows(tiles, a.hidden, a.out, {a.out, a.hidden, stride}, Gemm::C::overwrite);
-  const TileProduct proj_gradient =
-      TileProduct::over_rows(tiles, a.out, a.hidden, {a.out, stride, a.hidden});
-  const TileProduct fc_gradient =
-      TileProduct::over_rows(tiles, a.hidden, a.in, {stride, input.stride(), a.in});
+  const TileBackward tile_backward(a, tiles, scratch);
 #pragma omp parallel num_threads(tiles.threads())
   {
     const int thread = omp_get_thread_num();
     const ThreadGradients::Sums sums = gradients.start(thread);
-    float* h = hidden + thread * 2 * tile_floats;
-    float* dh = h + tile_floats;
 #pragma omp for schedule(static)
-    for (int64_t tile = 0; tile < tiles.count(); ++tile) {
-      const int64_t first = tiles.first(tile);
-      const int64_t rows = tiles.rows(tile);
-      const float* dy = a.dy + first * a.out;
-      project_back(rows, dy, a.proj_weight, dh);
-      for (int64_t r = 0; r < rows; ++r) {
-        activate_backward(a.hidden, a.pre_activation + (first + r) * a.hidden, h + r * stride,
-                          dh + r * stride);
-      }
-      if (a.dproj_bias != nullptr) add_rows(rows, a.out, dy, a.out, sums[dproj_bias]);
-      if (a.dfc_bias != nullptr) add_rows(rows, a.hidden, dh, stride, sums[dfc_bias]);
-      if (a.dproj_weight != nullptr) proj_gradient(rows, dy, h, sums[dproj_weight]);
-      if (a.dfc_weight != nullptr) {
-        fc_gradient(rows, dh, input.again(tile, thread, a.mean, a.rstd), sums[dfc_weight]);
-      }
-      input_gradient(tile, thread, dh, a.fc_weight, sums[dnorm_weight], sums[dnorm_bias]);
-    }
+    for (int64_t tile = 0; tile < tiles.count(); ++tile) tile_backward(tile, thread, sums);
     gradients.shared_reduce();
   }
 }

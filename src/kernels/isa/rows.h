@@ -20,11 +20,11 @@ static inline void start_rows(int64_t rows, int64_t n, const float* residual, co
                               float* y) {
   for (int64_t r = 0; r < rows; ++r) {
     float* out = y + r * n;
-    const float* in = residual + r * n;
-    if (residual != nullptr && bias != nullptr) {
+    const float* in = at_or_null(residual, r * n);
+    if (in != nullptr && bias != nullptr) {
 #pragma omp simd
       for (int64_t i = 0; i < n; ++i) out[i] = in[i] + bias[i];
-    } else if (residual != nullptr) {
+    } else if (in != nullptr) {
       if (in != out) std::memcpy(out, in, n * sizeof(float));
     } else if (bias != nullptr) {
       std::memcpy(out, bias, n * sizeof(float));

@@ -14,7 +14,7 @@ namespace edelta::kernels::EDELTA_ISA {
 
 class ThreadGradients {
  public:
-  // One thread's sums, by the index that `add` gave; null for a gradient that isn't wanted.
+  // One thread's sums, by index; null for a gradient that isn't wanted.
   class Sums {
    public:
     float* operator[](int index) const {
@@ -31,10 +31,10 @@ class ThreadGradients {
 
   // Before the parallel region: the gradients with their number of floats (null: not wanted), then
   // the memory for all threads.
-  int add(float* gradient, int64_t count) {
-    pieces_[count_] = {gradient, gradient == nullptr ? 0 : count, size_};
-    size_ += (pieces_[count_].count + 15) / 16 * 16;
-    return count_++;
+  void add(int index, float* gradient, int64_t count) {
+    if (gradient == nullptr) return;
+    pieces_[index] = {gradient, count, size_};
+    size_ += (count + 15) / 16 * 16;
   }
   void allocate(Scratch& scratch, int threads) { memory_ = scratch.floats(threads * size_); }
 
@@ -48,8 +48,7 @@ class ThreadGradients {
   // Last thing in the region, after a barrier, by all threads together.
   void shared_reduce() const {
     const int threads = omp_get_num_threads();
-    for (int index = 0; index < count_; ++index) {
-      const Piece& piece = pieces_[index];
+    for (const Piece& piece : pieces_) {
 #pragma omp for schedule(static) nowait
       for (int64_t first = 0; first < piece.count; first += kChunk) {
         reduce(piece, first, std::min(kChunk, piece.count - first), threads);
@@ -59,9 +58,9 @@ class ThreadGradients {
 
  private:
   struct Piece {
-    float* gradient;
-    int64_t count;
-    int64_t offset;  // of its sum in each thread's memory
+    float* gradient = nullptr;
+    int64_t count = 0;
+    int64_t offset = 0;  // of its sum in each thread's memory
   };
 
   void reduce(const Piece& piece, int64_t first, int64_t count, int threads) const {
@@ -78,7 +77,6 @@ class ThreadGradients {
   static constexpr int kMost = 8;
   static constexpr int64_t kChunk = 1024;
   Piece pieces_[kMost];
-  int count_ = 0;
   int64_t size_ = 0;
   float* memory_ = nullptr;
 };

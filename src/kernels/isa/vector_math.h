@@ -13,6 +13,7 @@ namespace edelta::kernels::EDELTA_ISA {
 // A NaN comes through. max(x, 0) = (x + |x|)/2 and a copied sign stand where a condition on x would
 // make the compiler compute both of its sides.
 
+// t, as far as it matters.
 static inline float gelu_distance(float x) {
   const float t = std::fabs(x);
   return t > 6.0F ? 6.0F : t;
@@ -20,8 +21,7 @@ static inline float gelu_distance(float x) {
 
 // 2^y for −126 < y ≤ 0, relative error 1e-7.
 static inline float exp2_of_negative(float y) {
-  constexpr float kRound =
-      12582912.0F;  // 1.5·2²³: adding it leaves the nearest integer in the low bits
+  constexpr float kRound = 12582912.0F;  // 1.5·2²³: adding it rounds, the integer in the low bits
   const float shifted = y + kRound;
   const float f = y - (shifted - kRound);
   float power = 0.0013276481F;
