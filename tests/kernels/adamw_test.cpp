@@ -32,7 +32,7 @@ struct Model {
   std::vector<Floats> parameters, gradients, first, second;
 };
 
-const std::vector<int64_t> kSizes = {1, 3, 0, 20, 8192, 8193, 50001};
+const std::vector<int64_t> kSizes = {1, 3, 0, 20, 4096, 4097, 50001};
 
 AdamWStep step_of(const std::vector<ParameterSegment>& segments) {
   AdamWStep a;

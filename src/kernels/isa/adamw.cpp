@@ -11,23 +11,35 @@ namespace edelta::kernels::EDELTA_ISA {
 namespace {
 
 // The unit of sharing among threads; no chunk spans two segments.
-constexpr int64_t kChunk = 8192;
+constexpr int64_t kChunk = 4096;
 
 int64_t chunks(const ParameterSegment& segment) { return (segment.count + kChunk - 1) / kChunk; }
 
-// Calls act(segment index, first element, count, chunk index) for all chunks, shared by the threads
-// of the parallel region; the chunks are numbered through all segments.
+int64_t chunks(const ParameterSegment* segments, int64_t segment_count) {
+  int64_t sum = 0;
+  for (int64_t s = 0; s < segment_count; ++s) sum += chunks(segments[s]);
+  return sum;
+}
+
+// Calls act(segment, first element, count, chunk) for all chunks, which are numbered through all
+// segments; each thread takes a run of them.
 template <typename Act>
-void shared_chunks(const ParameterSegment* segments, int64_t segment_count, const Act& act) {
-  int64_t before = 0;
-  for (int64_t s = 0; s < segment_count; ++s) {
-    const int64_t here = chunks(segments[s]);
-#pragma omp for schedule(static) nowait
-    for (int64_t chunk = 0; chunk < here; ++chunk) {
-      const int64_t first = chunk * kChunk;
-      act(s, first, std::min(kChunk, segments[s].count - first), before + chunk);
+void for_all_chunks(const ParameterSegment* segments, int64_t segment_count, const Act& act) {
+  const int64_t all = chunks(segments, segment_count);
+#pragma omp parallel
+  {
+    const int64_t begin = all * omp_get_thread_num() / omp_get_num_threads();
+    const int64_t end = all * (omp_get_thread_num() + 1) / omp_get_num_threads();
+    int64_t before = 0;
+    for (int64_t s = 0; s < segment_count; ++s) {
+      const int64_t here = chunks(segments[s]);
+      const int64_t stop = std::min(before + here, end);
+      for (int64_t chunk = std::max(before, begin); chunk < stop; ++chunk) {
+        const int64_t first = (chunk - before) * kChunk;
+        act(segments[s], first, std::min(kChunk, segments[s].count - first), chunk);
+      }
+      before += here;
     }
-    before += here;
   }
 }
 
@@ -54,30 +66,28 @@ void update(const AdamWStep& a, const ParameterSegment& segment, int64_t first, 
   }
 }
 
+double sum_of_squares(const float* x, int64_t count) {
+  double sum = 0;
+#pragma omp simd reduction(+ : sum)
+  for (int64_t i = 0; i < count; ++i) sum += static_cast<double>(x[i]) * x[i];
+  return sum;
+}
+
 }  // namespace
 
 void adamw_step(const AdamWStep& a) {
-#pragma omp parallel
-  shared_chunks(a.segments, a.segment_count,
-                [&](int64_t segment, int64_t first, int64_t count, int64_t /*chunk*/) {
-                  update(a, a.segments[segment], first, count);
-                });
+  for_all_chunks(a.segments, a.segment_count,
+                 [&](const ParameterSegment& segment, int64_t first, int64_t count,
+                     int64_t /*chunk*/) { update(a, segment, first, count); });
 }
 
 void squared_norm(const SquaredNorm& a) {
-  int64_t all = 0;
-  for (int64_t s = 0; s < a.segment_count; ++s) all += chunks(a.segments[s]);
   Scratch scratch;
-  auto* sums = reinterpret_cast<double*>(scratch.floats(2 * all));
-#pragma omp parallel
-  shared_chunks(a.segments, a.segment_count,
-                [&](int64_t segment, int64_t first, int64_t count, int64_t chunk) {
-                  const float* g = a.segments[segment].gradient + first;
-                  double sum = 0;
-#pragma omp simd reduction(+ : sum)
-                  for (int64_t i = 0; i < count; ++i) sum += static_cast<double>(g[i]) * g[i];
-                  sums[chunk] = sum;
-                });
+  auto* sums = reinterpret_cast<double*>(scratch.floats(2 * chunks(a.segments, a.segment_count)));
+  for_all_chunks(a.segments, a.segment_count,
+                 [&](const ParameterSegment& segment, int64_t first, int64_t count, int64_t chunk) {
+                   sums[chunk] = sum_of_squares(segment.gradient + first, count);
+                 });
   *a.total = 0;
   for (int64_t s = 0; s < a.segment_count; ++s) {
     double sum = 0;
