@@ -3,6 +3,7 @@
 
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -10,12 +11,16 @@
 
 namespace edelta::kernels {
 
-// Measured once: on a quiet machine the peak doesn't move.
+// Measured once, the best of several bursts: other programs can only lower it.
 inline double peak_gflops() {
   static const double peak = [] {
-    double gflops = 0;
-    fma_peak({0.3, &gflops});
-    return gflops;
+    double best = 0;
+    for (int burst = 0; burst < 20; ++burst) {
+      double gflops = 0;
+      fma_peak({0.02, &gflops});
+      best = std::max(best, gflops);
+    }
+    return best;
   }();
   return peak;
 }

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstdint>
 
+#include "kernels/isa/lanes.h"
+
 namespace edelta::kernels::EDELTA_ISA {
 
 struct LayerNorm {
@@ -16,16 +18,24 @@ struct Moments {
   float mean, rstd;
 };
 
-// Two passes, because E[x²] − mean² cancels when the mean is large.
+// Two passes, because E[x²] − mean² cancels when the mean is large; two sums at a time, because one
+// would wait for its own last addition.
 static inline Moments moments(const float* x, int64_t width, float eps) {
-  float sum = 0;
-#pragma omp simd reduction(+ : sum)
-  for (int64_t i = 0; i < width; ++i) sum += x[i];
-  const float mean = sum / static_cast<float>(width);
-  float squares = 0;
-#pragma omp simd reduction(+ : squares)
-  for (int64_t i = 0; i < width; ++i) squares += (x[i] - mean) * (x[i] - mean);
-  return {mean, 1.0F / std::sqrt(squares / static_cast<float>(width) + eps)};
+  Lanes even = {};
+  Lanes odd = {};
+  for (int64_t i = 0; i < width; i += 2 * kLanes) {
+    even += load(x, i, width);
+    odd += load(x, i + kLanes, width);
+  }
+  const float mean = sum(even + odd) / static_cast<float>(width);
+  even = odd = Lanes{};
+  for (int64_t i = 0; i < width; i += 2 * kLanes) {
+    const Lanes d = load(x, i, width, mean) - mean;
+    const Lanes e = load(x, i + kLanes, width, mean) - mean;
+    even += d * d;
+    odd += e * e;
+  }
+  return {mean, 1.0F / std::sqrt(sum(even + odd) / static_cast<float>(width) + eps)};
 }
 
 static inline void normalize(const LayerNorm& norm, const float* x, Moments m, float* y) {
@@ -51,18 +61,17 @@ static inline void add_norm_weight_gradient(const LayerNorm& norm, const float* 
 static inline void normalize_backward(const LayerNorm& norm, const float* x, Moments m,
                                       const float* dy, const float* straight, float* dx) {
   const float* w = norm.weight;
-  float sum = 0;
-  float along = 0;
-#pragma omp simd reduction(+ : sum, along)
-  for (int64_t i = 0; i < norm.width; ++i) {
-    const float a = dy[i] * w[i];
-    sum += a;
-    along += a * ((x[i] - m.mean) * m.rstd);
+  Lanes sums = {};
+  Lanes products = {};
+  for (int64_t i = 0; i < norm.width; i += kLanes) {
+    const Lanes a = load(dy, i, norm.width) * load(w, i, norm.width);
+    sums += a;
+    products += a * ((load(x, i, norm.width) - m.mean) * m.rstd);
   }
-  sum /= static_cast<float>(norm.width);
-  along /= static_cast<float>(norm.width);
+  const float mean_a = sum(sums) / static_cast<float>(norm.width);
+  const float along = sum(products) / static_cast<float>(norm.width);
   const auto gradient = [=](int64_t i) {
-    return m.rstd * (dy[i] * w[i] - sum - (x[i] - m.mean) * m.rstd * along);
+    return m.rstd * (dy[i] * w[i] - mean_a - (x[i] - m.mean) * m.rstd * along);
   };
   if (straight == nullptr) {
 #pragma omp simd
