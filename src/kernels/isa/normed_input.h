@@ -1,0 +1,120 @@
+// The input side that the linear layer and the MLP share: LN?(x) in front of the first product, and
+// the way back through it.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/gemm.h"
+#include "kernels/isa/layer_norm.h"
+#include "kernels/isa/rows.h"
+#include "kernels/isa/tile_product.h"
+#include "kernels/isa/token_tiles.h"
+#include "kernels/scratch.h"
+
+namespace edelta::kernels::EDELTA_ISA {
+
+// Gives the rows of a tile as the first product takes them: normalised into the thread's scratch
+// memory, or x itself when there is no layer norm.
+class NormedInput {
+ public:
+  template <typename Arguments>
+  NormedInput(const Arguments& a, const TokenTiles& tiles, Scratch& scratch)
+      : norm_{a.in, a.norm_weight, a.norm_bias}, x_(a.x), tiles_(tiles) {
+    if (norm_.weight == nullptr) return;
+    memory_ = scratch.floats(tiles.threads() * tiles.rows() * padded(a.in));
+  }
+
+  int64_t stride() const { return norm_.weight == nullptr ? norm_.width : padded(norm_.width); }
+
+  // Computes the moments, and saves them where asked to.
+  const float* forward(int64_t tile, int thread, float eps, float* mean, float* rstd) const {
+    const auto row_moments = [=, this](int64_t token) {
+      const Moments m = moments(x_ + token * norm_.width, norm_.width, eps);
+      if (mean != nullptr) mean[token] = m.mean;
+      if (rstd != nullptr) rstd[token] = m.rstd;
+      return m;
+    };
+    return rows(tile, thread, row_moments);
+  }
+
+  const float* again(int64_t tile, int thread, const float* mean, const float* rstd) const {
+    return rows(tile, thread, [=](int64_t token) { return Moments{mean[token], rstd[token]}; });
+  }
+
+ private:
+  template <typename RowMoments>
+  const float* rows(int64_t tile, int thread, const RowMoments& row_moments) const {
+    const int64_t first = tiles_.first(tile);
+    if (norm_.weight == nullptr) return x_ + first * norm_.width;
+    float* normed = memory_ + thread * tiles_.rows() * stride();
+    for (int64_t r = 0; r < tiles_.rows(tile); ++r) {
+      const float* x = x_ + (first + r) * norm_.width;
+      normalize(norm_, x, row_moments(first + r), normed + r * stride());
+    }
+    return normed;
+  }
+
+  LayerNorm norm_;
+  const float* x_;
+  TokenTiles tiles_;
+  float* memory_ = nullptr;
+};
+
+// dx and the gradients of the norm, from the gradient `da` at the output of the first product,
+// whose weight W[k×in] is read as it is stored: dn = da·W.
+template <typename Arguments>
+class InputGradient {
+ public:
+  InputGradient(const Arguments& a, const TokenTiles& tiles, int64_t k, int64_t da_stride,
+                Scratch& scratch)
+      : a_(a),
+        norm_{a.in, a.norm_weight, a.norm_bias},
+        tiles_(tiles),
+        stride_(normed() ? padded(a.in) : a.in),
+        product_(TileProduct::of_rows(
+            tiles, a.in, k, {da_stride, a.in, stride_},
+            !normed() && a.residual_is_input ? Gemm::C::accumulate : Gemm::C::overwrite)) {
+    if (normed()) memory_ = scratch.floats(tiles.threads() * tiles.rows() * stride_);
+  }
+
+  // `dnorm_weight` and `dnorm_bias` are the thread's sums, or null.
+  void operator()(int64_t tile, int thread, const float* da, const float* weight,
+                  float* dnorm_weight, float* dnorm_bias) const {
+    const int64_t first = tiles_.first(tile) * a_.in;
+    const int64_t rows = tiles_.rows(tile);
+    if (!normed()) {
+      if (a_.dx == nullptr) return;
+      if (a_.residual_is_input) start_rows(rows, a_.in, a_.dy + first, nullptr, a_.dx + first);
+      product_(rows, da, weight, a_.dx + first);
+      return;
+    }
+    if (a_.dx == nullptr && dnorm_weight == nullptr && dnorm_bias == nullptr) return;
+    float* dn = memory_ + thread * tiles_.rows() * stride_;
+    product_(rows, da, weight, dn);
+    if (dnorm_bias != nullptr) add_rows(rows, a_.in, dn, stride_, dnorm_bias);
+    for (int64_t r = 0; r < rows; ++r) {
+      norm_row_backward(tiles_.first(tile) + r, dn + r * stride_, dnorm_weight);
+    }
+  }
+
+ private:
+  bool normed() const { return norm_.weight != nullptr; }
+
+  void norm_row_backward(int64_t token, const float* dn, float* dnorm_weight) const {
+    const int64_t at = token * a_.in;
+    const Moments m{a_.mean[token], a_.rstd[token]};
+    if (dnorm_weight != nullptr) add_norm_weight_gradient(norm_, a_.x + at, m, dn, dnorm_weight);
+    if (a_.dx == nullptr) return;
+    const float* straight = a_.residual_is_input ? a_.dy + at : nullptr;
+    normalize_backward(norm_, a_.x + at, m, dn, straight, a_.dx + at);
+  }
+
+  const Arguments& a_;
+  LayerNorm norm_;
+  TokenTiles tiles_;
+  int64_t stride_;
+  TileProduct product_;
+  float* memory_ = nullptr;
+};
+
+}  // namespace edelta::kernels::EDELTA_ISA
