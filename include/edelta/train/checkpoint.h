@@ -1,0 +1,29 @@
+// The state of a run in one file: whole or absent, and verified when read.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+
+#include "edelta/models/model.h"
+#include "edelta/train/optimiser.h"
+
+namespace edelta::train {
+
+// Batches and dropout depend on nothing but the seed and the iteration, so the iteration is all the
+// generator state there is.
+struct Progress {
+  int64_t iteration = 0;  // iterations done
+  int64_t best_iteration = 0;
+  double best_val_loss = 0;
+  double initial_val_loss = 0;
+  double seconds = 0;  // spent so far
+};
+
+void write_checkpoint(const std::filesystem::path& file, const models::Model& model,
+                      const AdamW& optimiser, const Progress& progress);
+
+// InputError where the file is damaged (its checksum is part of it) or belongs to another model.
+Progress read_checkpoint(const std::filesystem::path& file, models::Model& model, AdamW& optimiser);
+
+}  // namespace edelta::train

@@ -1,0 +1,25 @@
+// The loss over a whole split, deterministic.
+#pragma once
+
+#include <torch/torch.h>
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "edelta/data/dataset.h"
+#include "edelta/models/model.h"
+
+namespace edelta::train {
+
+struct Evaluation {
+  double loss = 0;
+  std::map<std::string, double> strata;
+};
+
+// Mean squared error over all sequences of x [N, T, dim], and over each stratum; `batch` sequences
+// at a time. Leaves the model in evaluation mode.
+Evaluation evaluate(models::Model& model, const torch::Tensor& x, const torch::Tensor& y,
+                    const std::vector<data::Stratum>& strata = {}, int64_t batch = 64);
+
+}  // namespace edelta::train

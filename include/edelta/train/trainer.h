@@ -1,0 +1,47 @@
+// The training loop.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "edelta/train/checkpoint.h"
+#include "edelta/train/config.h"
+#include "edelta/train/evaluate.h"
+#include "edelta/train/run_folder.h"
+
+namespace edelta::train {
+
+// What happened at one iteration, for a progress display.
+struct StepReport {
+  int64_t iteration = 0;  // iterations done
+  int64_t iterations = 0;
+  double train_loss = 0;
+  std::optional<double> val_loss;  // the latest
+  std::vector<double> gates;       // mean γ per operator
+  double tokens_per_second = 0;
+  double seconds_left = 0;
+};
+
+struct TrainOptions {
+  std::function<void(const StepReport&)> on_step;
+  // Asked after every iteration; a signal's number stops the run there, with a checkpoint.
+  std::function<int()> stop_signal;
+};
+
+struct TrainOutcome {
+  int stopped_by = 0;  // the signal, or 0: finished
+  nlohmann::json result;
+};
+
+// The rows of the batch that iteration `iteration` (from 0) sees in its `part`-th accumulated
+// batch: uniform with replacement, a function of the seed and these numbers alone.
+torch::Tensor batch_rows(const Protocol& protocol, int64_t iteration, int64_t part, int64_t rows);
+
+// Runs, or continues, the run in `folder` to its end. The folder's config.json is the
+// configuration. Failure on a non-finite loss or gradient, with the iteration and the tensor; the
+// last checkpoint stays.
+TrainOutcome train(const RunFolder& folder, const TrainOptions& options = {});
+
+}  // namespace edelta::train

@@ -1,0 +1,192 @@
+#include "edelta/train/config.h"
+
+#include <fmt/format.h>
+
+#include "edelta/error.h"
+#include "edelta/json_fields.h"
+
+namespace edelta::train {
+
+// Found by fields_to_json and fields_from_json through the type of the protocol.
+template <class Config, class Visit>
+void visit_fields(Config& config, Visit visit) {
+  visit("iterations", config.iterations);
+  visit("batch", config.batch);
+  visit("accumulate", config.accumulate);
+  visit("lr", config.lr);
+  visit("min_lr", config.min_lr);
+  visit("warmup", config.warmup);
+  visit("beta1", config.beta1);
+  visit("beta2", config.beta2);
+  visit("eps", config.eps);
+  visit("weight_decay", config.weight_decay);
+  visit("grad_clip", config.grad_clip);
+  visit("seed", config.seed);
+  visit("log_interval", config.log_interval);
+  visit("eval_interval", config.eval_interval);
+  visit("checkpoint_interval", config.checkpoint_interval);
+}
+
+namespace {
+
+using nlohmann::json;
+
+void require(bool holds, const std::string& message) {
+  if (!holds) throw InputError(message);
+}
+
+void require_positive(const char* key, int64_t value) {
+  require(value >= 1, fmt::format("{} is {}; it must be at least 1", key, value));
+}
+
+void validate(const Protocol& protocol) {
+  require_positive("iterations", protocol.iterations);
+  require_positive("batch", protocol.batch);
+  require_positive("accumulate", protocol.accumulate);
+  require_positive("log_interval", protocol.log_interval);
+  require_positive("eval_interval", protocol.eval_interval);
+  require_positive("checkpoint_interval", protocol.checkpoint_interval);
+  require(protocol.warmup >= 0 && protocol.warmup < protocol.iterations,
+          fmt::format("warmup is {}; it must be from 0 to iterations − 1 ({})", protocol.warmup,
+                      protocol.iterations - 1));
+  require(protocol.lr > 0, fmt::format("lr is {}; it must be positive", protocol.lr));
+  require(protocol.min_lr >= 0 && protocol.min_lr <= protocol.lr,
+          fmt::format("min_lr is {}; it must be from 0 to lr ({})", protocol.min_lr, protocol.lr));
+  for (const auto& [key, value] : {std::pair{"beta1", protocol.beta1}, {"beta2", protocol.beta2}}) {
+    require(value >= 0 && value < 1,
+            fmt::format("{} is {}; it must be at least 0 and below 1", key, value));
+  }
+  require(protocol.eps > 0, fmt::format("eps is {}; it must be positive", protocol.eps));
+  require(protocol.weight_decay >= 0,
+          fmt::format("weight_decay is {}; it must not be negative", protocol.weight_decay));
+  require(protocol.grad_clip >= 0,
+          fmt::format("grad_clip is {}; it must not be negative", protocol.grad_clip));
+}
+
+// The object below a key; a string stands for {`name_key`: string}.
+json section(const json& given, const char* key, const char* name_key, const std::string& source) {
+  const auto found = given.find(key);
+  if (found == given.end()) return json::object();
+  if (found->is_string()) return {{name_key, *found}};
+  require(found->is_object(), fmt::format("{}: {} must be a name or an object", source, key));
+  return *found;
+}
+
+const Preset& find_preset(const std::string& name) {
+  std::string known;
+  for (const Preset& preset : presets()) {
+    if (preset.name == name) return preset;
+    known += (known.empty() ? "" : ", ") + preset.name;
+  }
+  throw InputError(fmt::format("preset is '{}'; it must be one of: {}", name, known));
+}
+
+std::string text_at(const json& object, const char* key, const std::string& otherwise) {
+  const auto found = object.find(key);
+  if (found == object.end()) return otherwise;
+  require(found->is_string(), fmt::format("{} must be a string", key));
+  return found->get<std::string>();
+}
+
+// The preset's settings below those that were given.
+json merged(json base, const json& over) {
+  base.merge_patch(over);
+  return base;
+}
+
+}  // namespace
+
+void validate(const TrainConfig& config) {
+  validate(config.train);
+  models::validate(config.model);
+  if (config.task) data::validate(*config.task);
+  require(config.task.has_value() != !config.data.empty(),
+          "either a task or a data folder must be given");
+}
+
+nlohmann::ordered_json to_json(const TrainConfig& config) {
+  nlohmann::ordered_json out{{"preset", config.preset},
+                             {"train", fields_to_json(config.train)},
+                             {"model", models::to_json(config.model)}};
+  if (config.task) {
+    out["task"] = json(*config.task);
+  } else {
+    out["data"] = config.data;
+  }
+  return out;
+}
+
+TrainConfig train_config_from_json(const json& given, const std::string& source) {
+  require(given.is_object(), source + ": must be a JSON object");
+  for (const auto& [key, value] : given.items()) {
+    require(key == "preset" || key == "train" || key == "model" || key == "task" || key == "data",
+            fmt::format("{}: unknown key '{}'", source, key));
+  }
+  TrainConfig config;
+  try {
+    config.preset = text_at(given, "preset", config.preset);
+    const json& preset = find_preset(config.preset).settings;
+    const auto layered = [&](const char* key, const char* name_key) {
+      return merged(section(preset, key, name_key, source), section(given, key, name_key, source));
+    };
+    fields_from_json(layered("train", ""), config.train, "train");
+
+    const json model = layered("model", "model");
+    const models::ModelConfig matched = models::matched_config(text_at(model, "model", "edelta"));
+    config.model =
+        models::model_config_from_json(merged(json(models::to_json(matched)), model), "model");
+
+    config.data = text_at(given, "data", "");
+    if (config.data.empty()) {
+      const json task = layered("task", "task");
+      require(task.contains("task"), "task is missing; so is a data folder");
+      config.task = task.get<data::TaskOptions>();
+    } else {
+      require(!given.contains("task"), "task and data exclude each other");
+    }
+    validate(config);
+  } catch (const InputError& error) {
+    throw InputError(source + ": " + error.what());
+  }
+  return config;
+}
+
+data::Dataset load_data(const TrainConfig& config) {
+  return config.task ? data::generate(*config.task) : data::read_dataset(config.data);
+}
+
+void fit_model_to_data(TrainConfig& config, const data::Dataset& dataset) {
+  require(config.model.head == models::Head::continuous,
+          "head is 'token'; training takes sequences of vectors: it must be 'continuous'");
+  const int64_t length = dataset.train_x.size(1);
+  config.model.input_dim = dataset.train_x.size(2);
+  config.model.block_size = std::max(config.model.block_size, length);
+}
+
+const std::vector<Preset>& presets() {
+  static const std::vector<Preset> all{
+      {"paper", "the paper's protocol and matched sizes", json::object()},
+      {"quick",
+       "the same models, shorter and with smaller batches: minutes a run on two cores",
+       {{"train",
+         {{"iterations", 600},
+          {"batch", 16},
+          {"warmup", 50},
+          {"eval_interval", 50},
+          {"checkpoint_interval", 100}}}}},
+      {"smoke",
+       "small models and short sequences: seconds",
+       {{"train",
+         {{"iterations", 300},
+          {"batch", 16},
+          {"warmup", 20},
+          {"lr", 1e-2},
+          {"min_lr", 1e-3},
+          {"eval_interval", 50},
+          {"checkpoint_interval", 100}}},
+        {"model", {{"n_layer", 2}, {"n_embd", 64}}},
+        {"task", {{"steps", 16}, {"train", 256}, {"val", 64}}}}}};
+  return all;
+}
+
+}  // namespace edelta::train
