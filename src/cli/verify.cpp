@@ -41,7 +41,6 @@ void add_verify(CLI::App& app) {
       ->delimiter(',')
       ->capture_default_str();
   command->add_option("--seed", options->theorems.seed, "Of the random operators")
-      ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   command->add_flag("--json", options->json, "Print JSON");
   command->footer(

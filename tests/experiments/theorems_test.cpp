@@ -36,7 +36,7 @@ Ids failing(const OperatorsUnderTest& operators) {
 }
 
 TEST(Theorems, AllHoldForTheLibrary) {
-  for (const uint64_t seed : {1, 2, 3}) {
+  for (const int64_t seed : {1, 2, 3}) {
     TheoremOptions options = few();
     options.seed = seed;
     const TheoremReport report = verify_theorems(options);
@@ -265,6 +265,7 @@ TEST(Theorems, OptionsThatMeasureNothingAreRejected) {
   rejects({.samples = 0, .sizes = {4}}, "samples is 0", "at least 1");
   rejects({.samples = -3, .sizes = {4}}, "samples is -3", "at least 1");
   rejects({.samples = 1, .sizes = {}}, "n is empty", "at least one");
+  rejects({.samples = 1, .sizes = {4}, .seed = -1}, "seed is -1", "at least 0");
   rejects({.samples = 1, .sizes = {4, 1}}, "n is 1", "at least 2");
   rejects({.samples = 1, .sizes = {0}}, "n is 0", "at least 2");
   rejects({.samples = 1, .sizes = {-4}}, "n is -4", "at least 2");
