@@ -16,6 +16,9 @@ void validate(const TheoremOptions& options) {
   if (options.samples < 1) {
     throw InputError(fmt::format("samples is {}; it must be at least 1", options.samples));
   }
+  if (options.seed < 0) {
+    throw InputError(fmt::format("seed is {}; it must be at least 0", options.seed));
+  }
   if (options.sizes.empty()) throw InputError("n is empty; give at least one size, such as 4");
   for (const int64_t n : options.sizes) {
     if (n < 2) {

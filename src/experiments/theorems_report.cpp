@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <sstream>
 
 #include "edelta/experiments/theorems.h"

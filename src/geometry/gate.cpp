@@ -7,8 +7,8 @@ namespace {
 
 using torch::Tensor;
 
-// −p ln p. Its slope −1 − ln p diverges at p = 0, where a saturated sigmoid would multiply it by
-// zero; bounding the logarithm leaves every value and keeps that product 0 instead of NaN.
+// −p ln p, 0 at p = 0. The slope −1 − ln p diverges there, where the slope of a saturated sigmoid
+// is 0; a bounded logarithm makes their product 0 instead of NaN.
 Tensor surprise(const Tensor& p) {
   return -p * p.clamp_min(std::numeric_limits<float>::min()).log();
 }

@@ -1,5 +1,7 @@
 #include "edelta/ops/mixers.h"
 
+#include <cmath>
+
 namespace edelta::ops {
 namespace {
 
@@ -18,18 +20,17 @@ Tensor skew(const Tensor& z) { return z - z.transpose(-2, -1); }
 }  // namespace
 
 Tensor sinkhorn(const Tensor& z, int64_t iterations) {
-  if (iterations == 0) return z.exp();
-  // exp(Z)/(Σ exp(Z) + ε) with numerator and denominator scaled by exp(−row maximum): the same
-  // number, but nothing overflows.
-  const Tensor shift = z.detach().amax(-1, /*keepdim=*/true);
-  Tensor m = (z - shift).exp();
-  Tensor eps = kSinkhornEps * (-shift).exp();
+  // On logarithms: ln(m/(Σm + ε)) = l − ln(e^{ln Σ e^l} + e^{ln ε}). Nothing overflows, and where a
+  // whole row or column underflows the backward pass stays bounded: dividing by ε twenty times
+  // would multiply its gradient by 1e160.
+  const Tensor log_eps = torch::full({}, std::log(kSinkhornEps), z.options());
+  Tensor log_m = z;
   for (int64_t i = 0; i < iterations; ++i) {
-    m = m / (m.sum(-1, /*keepdim=*/true) + eps);
-    m = m / (m.sum(-2, /*keepdim=*/true) + kSinkhornEps);
-    eps = torch::full({}, kSinkhornEps, z.options());
+    for (const int64_t dim : {-1, -2}) {
+      log_m = log_m - torch::logaddexp(log_m.logsumexp(dim, /*keepdim=*/true), log_eps);
+    }
   }
-  return m;
+  return log_m.exp();
 }
 
 Tensor iterative_cayley(const Tensor& z, double alpha, int64_t iterations) {

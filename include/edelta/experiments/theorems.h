@@ -46,7 +46,7 @@ struct OperatorsUnderTest {
 struct TheoremOptions {
   int64_t samples = 100;                              // of each size
   std::vector<int64_t> sizes = {2, 3, 4, 8, 16, 64};  // n
-  uint64_t seed = 42;
+  int64_t seed = 42;
 };
 
 enum class Relation { at_most, at_least };
