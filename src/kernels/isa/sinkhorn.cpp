@@ -1,0 +1,150 @@
+#include "edelta/kernels/token_operator.h"
+#include "kernels/isa/token_lanes.h"
+#include "kernels/isa/vector_exp.h"
+
+namespace edelta::kernels::EDELTA_ISA {
+namespace {
+
+constexpr float kEpsilon = 1e-8F;  // added to every row and column sum
+
+// The n×n matrices of a block of tokens, as rows (step n, entries 1 apart) or as columns.
+struct Lines {
+  int64_t between, within;
+};
+
+// Every line /= (its sum + ε). Leaves the reciprocals in `factors`.
+template <int kStreams>
+void normalise(Lanes* p, int64_t streams, Lines lines, Lanes* factors) {
+  const int64_t n = kStreams > 0 ? kStreams : streams;
+#pragma GCC unroll 8
+  for (int64_t i = 0; i < n; ++i) {
+    Lanes* line = p + i * lines.between;
+    Lanes total = Lanes{} + kEpsilon;
+#pragma GCC unroll 8
+    for (int64_t j = 0; j < n; ++j) total += line[j * lines.within];
+    const Lanes factor = 1.0F / total;
+    factors[i] = factor;
+#pragma GCC unroll 8
+    for (int64_t j = 0; j < n; ++j) line[j * lines.within] *= factor;
+  }
+}
+
+// exp(Z) and the first division of the rows in one: exp(Z − m)/(Σ exp(Z − m) + ε·exp(−m)) is the
+// same for any m, and the row's maximum keeps it from overflowing. The lower bound on m does so for
+// exp(−m); there ε outweighs the whole row anyway.
+template <int kStreams>
+void exp_rows(Lanes* p, int64_t streams) {
+  const int64_t n = kStreams > 0 ? kStreams : streams;
+#pragma GCC unroll 8
+  for (int64_t i = 0; i < n; ++i) {
+    Lanes* row = p + i * n;
+    Lanes top = Lanes{} - 80.0F;
+#pragma GCC unroll 8
+    for (int64_t j = 0; j < n; ++j) top = larger(top, row[j]);
+    Lanes total = kEpsilon * vector_exp<Lanes>(-top);
+#pragma GCC unroll 8
+    for (int64_t j = 0; j < n; ++j) {
+      row[j] = vector_exp<Lanes>(row[j] - top);
+      total += row[j];
+    }
+    const Lanes factor = 1.0F / total;
+#pragma GCC unroll 8
+    for (int64_t j = 0; j < n; ++j) row[j] *= factor;
+  }
+}
+
+// All iterations on p. factors[(2·iteration + column step)·n + line] are the reciprocals of the
+// sums.
+template <int kStreams>
+void iterate(Lanes* p, int64_t streams, int64_t iterations, Lanes* factors) {
+  const int64_t n = kStreams > 0 ? kStreams : streams;
+  const Lines rows{n, 1}, columns{1, n};
+  for (int64_t k = 0; k < iterations; ++k) {
+    if (k == 0) {
+      exp_rows<kStreams>(p, n);
+    } else {
+      normalise<kStreams>(p, n, rows, factors + 2 * k * n);
+    }
+    normalise<kStreams>(p, n, columns, factors + (2 * k + 1) * n);
+  }
+}
+
+// Through one division of lines: out = a·f with f = 1/(Σa + ε), so da = f·(dout − Σ dout·out).
+// Turns `d` from dout into da and `p` from out back into a, so that no earlier state has to be
+// kept.
+template <int kStreams>
+void normalise_backward(Lanes* p, Lanes* d, int64_t streams, Lines lines, const Lanes* factors) {
+  const int64_t n = kStreams > 0 ? kStreams : streams;
+#pragma GCC unroll 8
+  for (int64_t i = 0; i < n; ++i) {
+    Lanes* p_line = p + i * lines.between;
+    Lanes* d_line = d + i * lines.between;
+    Lanes along{};
+#pragma GCC unroll 8
+    for (int64_t j = 0; j < n; ++j) along += p_line[j * lines.within] * d_line[j * lines.within];
+    const Lanes factor = factors[i];
+    const Lanes divisor = 1.0F / factor;
+#pragma GCC unroll 8
+    for (int64_t j = 0; j < n; ++j) {
+      d_line[j * lines.within] = factor * (d_line[j * lines.within] - along);
+      p_line[j * lines.within] *= divisor;
+    }
+  }
+}
+
+// Through exp_rows: dz = out·(dout − Σ dout·out) along the row.
+template <int kStreams>
+void exp_rows_backward(const Lanes* p, Lanes* d, int64_t streams) {
+  const int64_t n = kStreams > 0 ? kStreams : streams;
+  for (int64_t i = 0; i < n; ++i) {
+    Lanes along{};
+    for (int64_t j = 0; j < n; ++j) along += p[i * n + j] * d[i * n + j];
+    for (int64_t j = 0; j < n; ++j) d[i * n + j] = p[i * n + j] * (d[i * n + j] - along);
+  }
+}
+
+template <int kStreams>
+void iterate_backward(Lanes* p, Lanes* d, int64_t streams, int64_t iterations,
+                      const Lanes* factors) {
+  const int64_t n = kStreams > 0 ? kStreams : streams;
+  const Lines rows{n, 1}, columns{1, n};
+  for (int64_t k = iterations - 1; k >= 0; --k) {
+    normalise_backward<kStreams>(p, d, n, columns, factors + (2 * k + 1) * n);
+    if (k == 0) {
+      exp_rows_backward<kStreams>(p, d, n);
+    } else {
+      normalise_backward<kStreams>(p, d, n, rows, factors + 2 * k * n);
+    }
+  }
+}
+
+}  // namespace
+
+void sinkhorn_forward(const SinkhornForward& a) {
+  const int64_t n = a.shape.streams;
+  for_token_blocks(a.shape, [&]<int kStreams>(int64_t first, int64_t tokens) {
+    Scratch scratch;
+    Lanes* p = lanes(scratch, n * n);
+    Lanes* factors = lanes(scratch, 2 * a.iterations * n);
+    load_tokens(a.z + first * a.shape.stride, a.shape.stride, tokens, n * n, p);
+    iterate<kStreams>(p, n, a.iterations, factors);
+    store_tokens(p, tokens, n * n, a.h + first * n * n, n * n);
+  });
+}
+
+void sinkhorn_backward(const SinkhornBackward& a) {
+  const int64_t n = a.shape.streams;
+  for_token_blocks(a.shape, [&]<int kStreams>(int64_t first, int64_t tokens) {
+    Scratch scratch;
+    Lanes* p = lanes(scratch, n * n);
+    Lanes* d = lanes(scratch, n * n);
+    Lanes* factors = lanes(scratch, 2 * a.iterations * n);
+    load_tokens(a.z + first * a.shape.stride, a.shape.stride, tokens, n * n, p);
+    load_tokens(a.dh + first * n * n, n * n, tokens, n * n, d);
+    iterate<kStreams>(p, n, a.iterations, factors);
+    iterate_backward<kStreams>(p, d, n, a.iterations, factors);
+    store_tokens(d, tokens, n * n, a.dz + first * a.shape.stride, a.shape.stride);
+  });
+}
+
+}  // namespace edelta::kernels::EDELTA_ISA
