@@ -1,9 +1,9 @@
 #include "edelta/kernels/attention.h"
 
-#include <benchmark/benchmark.h>
-
 #include <random>
 #include <vector>
+
+#include "fastest.h"
 
 namespace edelta::kernels {
 namespace {
@@ -60,8 +60,7 @@ void shapes(benchmark::internal::Benchmark* benchmark) {
       ->Args({64, 255, 4, 32})
       ->Args({64, 127, 4, 32})
       ->Args({2, 2048, 4, 64})
-      ->Unit(benchmark::kMillisecond)
-      ->UseRealTime();
+      ->Apply(measure);
 }
 BENCHMARK(forward)->Name("attention_forward")->Apply(shapes);
 BENCHMARK(backward)->Name("attention_backward")->Apply(shapes);

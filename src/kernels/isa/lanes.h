@@ -49,31 +49,40 @@ inline V larger(V a, V b) {
   return a > b ? a : b;
 }
 
-template <typename V>
-struct Halves {
-  Vector<kWidthOf<V> / 2> low, high;
-};
-
-// Σ over the lanes.
-template <typename V>
-inline float sum(V value) {
-  if constexpr (kWidthOf<V> == 1) {
-    return value;
+// Lanes first, first + 1, … of a vector, half as many as it has.
+template <int kFirst, typename V>
+inline Vector<kWidthOf<V> / 2> half(V v) {
+  constexpr int f = kFirst;
+  if constexpr (kWidthOf<V> == 16) {
+    return __builtin_shufflevector(v, v, f, f + 1, f + 2, f + 3, f + 4, f + 5, f + 6, f + 7);
+  } else if constexpr (kWidthOf<V> == 8) {
+    return __builtin_shufflevector(v, v, f, f + 1, f + 2, f + 3);
   } else {
-    const auto halves = __builtin_bit_cast(Halves<V>, value);
-    return sum(halves.low + halves.high);
+    static_assert(kWidthOf<V> == 4);
+    return __builtin_shufflevector(v, v, f, f + 1);
   }
 }
 
-// The largest of the lanes.
-template <typename V>
-inline float largest(V value) {
+// Combines all lanes into one, by halves; `combine` is commutative.
+template <typename V, typename Combine>
+inline float reduce(V value, const Combine& combine) {
   if constexpr (kWidthOf<V> == 1) {
     return value;
+  } else if constexpr (kWidthOf<V> == 2) {
+    return combine(value[0], value[1]);
   } else {
-    const auto halves = __builtin_bit_cast(Halves<V>, value);
-    return largest(larger(halves.low, halves.high));
+    return reduce(combine(half<0>(value), half<kWidthOf<V> / 2>(value)), combine);
   }
+}
+
+template <typename V>
+inline float sum(V value) {
+  return reduce(value, [](auto a, auto b) { return a + b; });
+}
+
+template <typename V>
+inline float largest(V value) {
+  return reduce(value, [](auto a, auto b) { return larger(a, b); });
 }
 
 // Covers `count` channels by vectors as wide as possible: calls body<V>(begin, end) for each vector
