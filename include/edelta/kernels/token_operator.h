@@ -14,7 +14,7 @@ struct TokenOperatorShape {
   int64_t stride;   // floats from one token's logits to the next one's, in z and dz; ≥ n²
 };
 
-// exp(Z), then `iterations` times: rows /= (row sum + 1e-8), columns /= (column sum + 1e-8).
+// exp(Z), then `iterations` ≥ 1 times: rows /= (row sum + 1e-8), columns /= (column sum + 1e-8).
 struct SinkhornForward {
   TokenOperatorShape shape;
   int64_t iterations = 20;

@@ -12,9 +12,20 @@ struct Lines {
   int64_t between, within;
 };
 
-// Every line /= (its sum + ε). Leaves the reciprocals in `factors`.
+// What each division of each line divided by, and the reciprocal: division is the slowest
+// instruction here, so the backward pass repeats none.
+struct Divisors {
+  Lanes *totals, *factors;
+  Divisors from(int64_t at) const { return {totals + at, factors + at}; }
+};
+
+Divisors divisors(Scratch& scratch, int64_t count) {
+  return {lanes(scratch, count), lanes(scratch, count)};
+}
+
+// Every line /= (its sum + ε).
 template <int kStreams>
-void normalise(Lanes* p, int64_t streams, Lines lines, Lanes* factors) {
+void normalise(Lanes* p, int64_t streams, Lines lines, Divisors divisors) {
   const int64_t n = kStreams > 0 ? kStreams : streams;
 #pragma GCC unroll 8
   for (int64_t i = 0; i < n; ++i) {
@@ -23,7 +34,8 @@ void normalise(Lanes* p, int64_t streams, Lines lines, Lanes* factors) {
 #pragma GCC unroll 8
     for (int64_t j = 0; j < n; ++j) total += line[j * lines.within];
     const Lanes factor = 1.0F / total;
-    factors[i] = factor;
+    divisors.totals[i] = total;
+    divisors.factors[i] = factor;
 #pragma GCC unroll 8
     for (int64_t j = 0; j < n; ++j) line[j * lines.within] *= factor;
   }
@@ -56,16 +68,16 @@ void exp_rows(Lanes* p, int64_t streams) {
 // All iterations on p. factors[(2·iteration + column step)·n + line] are the reciprocals of the
 // sums.
 template <int kStreams>
-void iterate(Lanes* p, int64_t streams, int64_t iterations, Lanes* factors) {
+void iterate(Lanes* p, int64_t streams, int64_t iterations, Divisors divisors) {
   const int64_t n = kStreams > 0 ? kStreams : streams;
   const Lines rows{n, 1}, columns{1, n};
   for (int64_t k = 0; k < iterations; ++k) {
     if (k == 0) {
       exp_rows<kStreams>(p, n);
     } else {
-      normalise<kStreams>(p, n, rows, factors + 2 * k * n);
+      normalise<kStreams>(p, n, rows, divisors.from(2 * k * n));
     }
-    normalise<kStreams>(p, n, columns, factors + (2 * k + 1) * n);
+    normalise<kStreams>(p, n, columns, divisors.from((2 * k + 1) * n));
   }
 }
 
@@ -73,7 +85,7 @@ void iterate(Lanes* p, int64_t streams, int64_t iterations, Lanes* factors) {
 // Turns `d` from dout into da and `p` from out back into a, so that no earlier state has to be
 // kept.
 template <int kStreams>
-void normalise_backward(Lanes* p, Lanes* d, int64_t streams, Lines lines, const Lanes* factors) {
+void normalise_backward(Lanes* p, Lanes* d, int64_t streams, Lines lines, Divisors divisors) {
   const int64_t n = kStreams > 0 ? kStreams : streams;
 #pragma GCC unroll 8
   for (int64_t i = 0; i < n; ++i) {
@@ -82,12 +94,12 @@ void normalise_backward(Lanes* p, Lanes* d, int64_t streams, Lines lines, const 
     Lanes along{};
 #pragma GCC unroll 8
     for (int64_t j = 0; j < n; ++j) along += p_line[j * lines.within] * d_line[j * lines.within];
-    const Lanes factor = factors[i];
-    const Lanes divisor = 1.0F / factor;
+    const Lanes total = divisors.totals[i];
+    const Lanes factor = divisors.factors[i];
 #pragma GCC unroll 8
     for (int64_t j = 0; j < n; ++j) {
       d_line[j * lines.within] = factor * (d_line[j * lines.within] - along);
-      p_line[j * lines.within] *= divisor;
+      p_line[j * lines.within] *= total;
     }
   }
 }
@@ -104,16 +116,15 @@ void exp_rows_backward(const Lanes* p, Lanes* d, int64_t streams) {
 }
 
 template <int kStreams>
-void iterate_backward(Lanes* p, Lanes* d, int64_t streams, int64_t iterations,
-                      const Lanes* factors) {
+void iterate_backward(Lanes* p, Lanes* d, int64_t streams, int64_t iterations, Divisors divisors) {
   const int64_t n = kStreams > 0 ? kStreams : streams;
   const Lines rows{n, 1}, columns{1, n};
   for (int64_t k = iterations - 1; k >= 0; --k) {
-    normalise_backward<kStreams>(p, d, n, columns, factors + (2 * k + 1) * n);
+    normalise_backward<kStreams>(p, d, n, columns, divisors.from((2 * k + 1) * n));
     if (k == 0) {
       exp_rows_backward<kStreams>(p, d, n);
     } else {
-      normalise_backward<kStreams>(p, d, n, rows, factors + 2 * k * n);
+      normalise_backward<kStreams>(p, d, n, rows, divisors.from(2 * k * n));
     }
   }
 }
@@ -125,9 +136,9 @@ void sinkhorn_forward(const SinkhornForward& a) {
   for_token_blocks(a.shape, [&]<int kStreams>(int64_t first, int64_t tokens) {
     Scratch scratch;
     Lanes* p = lanes(scratch, n * n);
-    Lanes* factors = lanes(scratch, 2 * a.iterations * n);
+    const Divisors used = divisors(scratch, 2 * a.iterations * n);
     load_tokens(a.z + first * a.shape.stride, a.shape.stride, tokens, n * n, p);
-    iterate<kStreams>(p, n, a.iterations, factors);
+    iterate<kStreams>(p, n, a.iterations, used);
     store_tokens(p, tokens, n * n, a.h + first * n * n, n * n);
   });
 }
@@ -138,11 +149,11 @@ void sinkhorn_backward(const SinkhornBackward& a) {
     Scratch scratch;
     Lanes* p = lanes(scratch, n * n);
     Lanes* d = lanes(scratch, n * n);
-    Lanes* factors = lanes(scratch, 2 * a.iterations * n);
+    const Divisors used = divisors(scratch, 2 * a.iterations * n);
     load_tokens(a.z + first * a.shape.stride, a.shape.stride, tokens, n * n, p);
     load_tokens(a.dh + first * n * n, n * n, tokens, n * n, d);
-    iterate<kStreams>(p, n, a.iterations, factors);
-    iterate_backward<kStreams>(p, d, n, a.iterations, factors);
+    iterate<kStreams>(p, n, a.iterations, used);
+    iterate_backward<kStreams>(p, d, n, a.iterations, used);
     store_tokens(d, tokens, n * n, a.dz + first * a.shape.stride, a.shape.stride);
   });
 }
