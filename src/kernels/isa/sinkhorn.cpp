@@ -65,8 +65,7 @@ void exp_rows(Lanes* p, int64_t streams) {
   }
 }
 
-// All iterations on p. factors[(2·iteration + column step)·n + line] are the reciprocals of the
-// sums.
+// All iterations on p. The divisors lie at (2·iteration + column step)·n + line.
 template <int kStreams>
 void iterate(Lanes* p, int64_t streams, int64_t iterations, Divisors divisors) {
   const int64_t n = kStreams > 0 ? kStreams : streams;
