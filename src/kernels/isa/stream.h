@@ -21,12 +21,8 @@ inline int64_t slice_count(int64_t tokens) { return (tokens + kSliceTokens - 1) 
 template <typename Body>
 inline void with_streams(int64_t streams, const Body& body) {
   switch (streams) {
-    case 1:
-      return body.template operator()<1>();
     case 2:
       return body.template operator()<2>();
-    case 3:
-      return body.template operator()<3>();
     case 4:
       return body.template operator()<4>();
     case 8:
@@ -47,6 +43,11 @@ inline void for_token_slices(const StreamShape& shape, const Body& body) {
                  [&]<int kStreams>() { body.template operator()<kStreams>(first, last); });
   }
 }
+
+// Only whole vectors are worth code of their own for each number of streams; the channels left over
+// take the general one.
+template <int kStreams, typename V>
+constexpr int kStreamsFor = kWidthOf<V> == kLanes ? kStreams : 0;
 
 // `kCount` vectors in registers, or as many as asked for in memory when kCount is 0.
 template <typename V, int kCount>

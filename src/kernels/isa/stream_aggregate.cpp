@@ -46,11 +46,12 @@ void aggregate_slice_backward(const StreamAggregateBackward& a, int64_t first, i
   const int64_t n = a.shape.streams;
   memset(a.dpre + first * n, 0, (last - first) * n * sizeof(float));
   for_widths(a.shape.width, [&]<typename V>(int64_t begin, int64_t end) {
+    constexpr int kN = kStreamsFor<kStreams, V>;
     Scratch scratch;
-    Accumulators<V, kStreams> dpre(n, scratch);
+    Accumulators<V, kN> dpre(n, scratch);
     for (int64_t token = first; token < last; ++token) {
       dpre.clear();
-      aggregate_token_backward<kStreams, kAccumulate, V>(a, token, begin, end, dpre);
+      aggregate_token_backward<kN, kAccumulate, V>(a, token, begin, end, dpre);
       dpre.add_sums_to(a.dpre + token * n);
     }
   });
@@ -62,7 +63,7 @@ void stream_aggregate_forward(const StreamAggregateForward& a) {
   for_token_slices(a.shape, [&]<int kStreams>(int64_t first, int64_t last) {
     for_widths(a.shape.width, [&]<typename V>(int64_t begin, int64_t end) {
       for (int64_t token = first; token < last; ++token) {
-        aggregate_token<kStreams, V>(a, token, begin, end);
+        aggregate_token<kStreamsFor<kStreams, V>, V>(a, token, begin, end);
       }
     });
   });

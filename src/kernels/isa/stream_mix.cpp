@@ -65,14 +65,15 @@ void mix_slice_backward(const StreamMixBackward& a, int64_t sequence, Slice slic
   const bool per_token = shape.operators > 1;
   memset(dg, 0, (per_token ? slice.end - slice.begin : 1) * entries * sizeof(float));
   for_widths(shape.width, [&]<typename V>(int64_t begin, int64_t end) {
+    constexpr int kN = kStreamsFor<kStreams, V>;
     Scratch scratch;
-    Accumulators<V, kStreams * kStreams> dots(entries, scratch);
+    Accumulators<V, kN * kN> dots(entries, scratch);
     dots.clear();
     for (int64_t t = slice.begin; t < slice.end; ++t) {
       const int64_t at = (sequence * shape.tokens + t) * shape.streams * shape.width;
-      mix_token_backward<kStreams, V>(shape.streams, shape.width, begin, end,
-                                      a.g_backward + operator_at(shape, sequence, t), a.x + at,
-                                      a.dy + at, a.dx + at, dots);
+      mix_token_backward<kN, V>(shape.streams, shape.width, begin, end,
+                                a.g_backward + operator_at(shape, sequence, t), a.x + at, a.dy + at,
+                                a.dx + at, dots);
       if (per_token) {
         dots.add_sums_to(dg + (t - slice.begin) * entries);
         dots.clear();
@@ -95,8 +96,9 @@ void stream_mix_forward(const StreamMixForward& a) {
       for_widths(shape.width, [&]<typename V>(int64_t begin, int64_t end) {
         for (int64_t t = slice.begin; t < slice.end; ++t) {
           const int64_t at = (sequence * shape.tokens + t) * shape.streams * shape.width;
-          mix_token<kStreams, V>(shape.streams, shape.width, begin, end,
-                                 a.g + operator_at(shape, sequence, t), a.x + at, a.y + at);
+          mix_token<kStreamsFor<kStreams, V>, V>(shape.streams, shape.width, begin, end,
+                                                 a.g + operator_at(shape, sequence, t), a.x + at,
+                                                 a.y + at);
         }
       });
     });

@@ -88,19 +88,20 @@ void update_slice_backward(const StreamUpdateBackward& a, int64_t first, int64_t
            (last - first) * n * d * sizeof(float));
   }
   for_widths(d, [&]<typename V>(int64_t begin, int64_t end) {
+    constexpr int kN = kStreamsFor<kStreams, V>;
     Scratch scratch;
-    Accumulators<V, kStreams * kStreams> dh(n * n, scratch);
-    Accumulators<V, kStreams> dpost(n, scratch);
+    Accumulators<V, kN * kN> dh(n * n, scratch);
+    Accumulators<V, kN> dpost(n, scratch);
     for (int64_t token = first; token < last; ++token) {
       dpost.clear();
       for (int64_t c = begin; c < end; c += kWidthOf<V>) {
-        posted_part<kStreams, V>(a, token, c, dpost);
+        posted_part<kN, V>(a, token, c, dpost);
       }
       dpost.add_sums_to(a.dpost + token * n);
       if constexpr (kMixed) {
         dh.clear();
         for (int64_t c = begin; c < end; c += kWidthOf<V>) {
-          mixed_part<kStreams, V>(a, token, c, dh);
+          mixed_part<kN, V>(a, token, c, dh);
         }
         dh.add_sums_to(a.dh + token * n * n);
       }
@@ -113,11 +114,12 @@ void update_slice_backward(const StreamUpdateBackward& a, int64_t first, int64_t
 void stream_update_forward(const StreamUpdateForward& a) {
   for_token_slices(a.shape, [&]<int kStreams>(int64_t first, int64_t last) {
     for_widths(a.shape.width, [&]<typename V>(int64_t begin, int64_t end) {
+      constexpr int kN = kStreamsFor<kStreams, V>;
       for (int64_t token = first; token < last; ++token) {
         if (a.h != nullptr) {
-          update_token<kStreams, true, V>(a, token, begin, end);
+          update_token<kN, true, V>(a, token, begin, end);
         } else {
-          update_token<kStreams, false, V>(a, token, begin, end);
+          update_token<kN, false, V>(a, token, begin, end);
         }
       }
     });
