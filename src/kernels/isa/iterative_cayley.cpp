@@ -26,12 +26,9 @@ void start(const Lanes* w, int64_t streams, float alpha, Lanes* y) {
 template <int kStreams>
 void step(const Lanes* w, const Lanes* y, int64_t streams, float alpha, Lanes* __restrict next) {
   const int64_t n = kStreams > 0 ? kStreams : streams;
-#pragma GCC unroll 4
   for (int64_t i = 0; i < n; ++i) {
-#pragma GCC unroll 4
     for (int64_t j = 0; j < n; ++j) {
       Lanes product = w[i * n + j];
-#pragma GCC unroll 4
       for (int64_t k = 0; k < n; ++k) product += w[i * n + k] * y[k * n + j];
       next[i * n + j] = alpha / 2 * product + (i == j ? 1.0F : 0.0F);
     }
@@ -43,13 +40,10 @@ template <int kStreams>
 void step_backward(const Lanes* w, const Lanes* y, const Lanes* dnext, int64_t streams, float alpha,
                    Lanes* __restrict dw, Lanes* __restrict dy) {
   const int64_t n = kStreams > 0 ? kStreams : streams;
-#pragma GCC unroll 4
   for (int64_t i = 0; i < n; ++i) {
-#pragma GCC unroll 4
     for (int64_t j = 0; j < n; ++j) {
       Lanes for_w = dnext[i * n + j];
       Lanes for_y{};
-#pragma GCC unroll 4
       for (int64_t k = 0; k < n; ++k) {
         for_w += dnext[i * n + k] * y[j * n + k];
         for_y += w[k * n + i] * dnext[k * n + j];

@@ -27,16 +27,13 @@ Divisors divisors(Scratch& scratch, int64_t count) {
 template <int kStreams>
 void normalise(Lanes* p, int64_t streams, Lines lines, Divisors divisors) {
   const int64_t n = kStreams > 0 ? kStreams : streams;
-#pragma GCC unroll 4
   for (int64_t i = 0; i < n; ++i) {
     Lanes* line = p + i * lines.between;
     Lanes total = Lanes{} + kEpsilon;
-#pragma GCC unroll 4
     for (int64_t j = 0; j < n; ++j) total += line[j * lines.within];
     const Lanes factor = 1.0F / total;
     divisors.totals[i] = total;
     divisors.factors[i] = factor;
-#pragma GCC unroll 4
     for (int64_t j = 0; j < n; ++j) line[j * lines.within] *= factor;
   }
 }
@@ -47,20 +44,16 @@ void normalise(Lanes* p, int64_t streams, Lines lines, Divisors divisors) {
 template <int kStreams>
 void exp_rows(Lanes* p, int64_t streams) {
   const int64_t n = kStreams > 0 ? kStreams : streams;
-#pragma GCC unroll 4
   for (int64_t i = 0; i < n; ++i) {
     Lanes* row = p + i * n;
     Lanes top = Lanes{} - 80.0F;
-#pragma GCC unroll 4
     for (int64_t j = 0; j < n; ++j) top = larger(top, row[j]);
     Lanes total = kEpsilon * vector_exp<Lanes>(-top);
-#pragma GCC unroll 4
     for (int64_t j = 0; j < n; ++j) {
       row[j] = vector_exp<Lanes>(row[j] - top);
       total += row[j];
     }
     const Lanes factor = 1.0F / total;
-#pragma GCC unroll 4
     for (int64_t j = 0; j < n; ++j) row[j] *= factor;
   }
 }
@@ -86,16 +79,13 @@ void iterate(Lanes* p, int64_t streams, int64_t iterations, Divisors divisors) {
 template <int kStreams>
 void normalise_backward(Lanes* p, Lanes* d, int64_t streams, Lines lines, Divisors divisors) {
   const int64_t n = kStreams > 0 ? kStreams : streams;
-#pragma GCC unroll 4
   for (int64_t i = 0; i < n; ++i) {
     Lanes* p_line = p + i * lines.between;
     Lanes* d_line = d + i * lines.between;
     Lanes along{};
-#pragma GCC unroll 4
     for (int64_t j = 0; j < n; ++j) along += p_line[j * lines.within] * d_line[j * lines.within];
     const Lanes total = divisors.totals[i];
     const Lanes factor = divisors.factors[i];
-#pragma GCC unroll 4
     for (int64_t j = 0; j < n; ++j) {
       d_line[j * lines.within] = factor * (d_line[j * lines.within] - along);
       p_line[j * lines.within] *= total;

@@ -62,13 +62,11 @@ class Accumulators {
   V& operator[](int64_t i) { return kCount > 0 ? values_[i] : memory_[i]; }
 
   void clear() {
-#pragma GCC unroll 16
     for (int64_t i = 0; i < count_; ++i) (*this)[i] = V{};
   }
 
   // to[i] += Σ over the lanes of vector i.
   void add_sums_to(float* to) {
-#pragma GCC unroll 16
     for (int64_t i = 0; i < count_; ++i) to[i] += sum((*this)[i]);
   }
 

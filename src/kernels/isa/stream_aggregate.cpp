@@ -14,7 +14,6 @@ void aggregate_token(const StreamAggregateForward& a, int64_t token, int64_t beg
   const float* pre = a.pre + token * n;
   for (int64_t c = begin; c < end; c += kWidthOf<V>) {
     V total = pre[0] * load<V>(x + c);
-#pragma GCC unroll 8
     for (int64_t j = 1; j < n; ++j) total += pre[j] * load<V>(x + j * d + c);
     store(a.a + token * d + c, total);
   }
@@ -31,7 +30,6 @@ void aggregate_token_backward(const StreamAggregateBackward& a, int64_t token, i
   float* __restrict dx = a.dx + token * n * d;
   for (int64_t c = begin; c < end; c += kWidthOf<V>) {
     const V da = load<V>(a.da + token * d + c);
-#pragma GCC unroll 8
     for (int64_t j = 0; j < n; ++j) {
       dpre[j] += da * load<V>(x + j * d + c);
       V dx_j = pre[j] * da;

@@ -25,10 +25,8 @@ void mix_token(int64_t streams, int64_t width, int64_t begin, int64_t end, const
                const float* x, float* __restrict y) {
   const int64_t n = kStreams > 0 ? kStreams : streams;
   for (int64_t c = begin; c < end; c += kWidthOf<V>) {
-#pragma GCC unroll 8
     for (int64_t i = 0; i < n; ++i) {
       V mixed = g[i * n] * load<V>(x + c);
-#pragma GCC unroll 8
       for (int64_t j = 1; j < n; ++j) mixed += g[i * n + j] * load<V>(x + j * width + c);
       store(y + i * width + c, mixed);
     }
@@ -42,11 +40,9 @@ void mix_token_backward(int64_t streams, int64_t width, int64_t begin, int64_t e
                         Accumulators<V, kStreams * kStreams>& dots) {
   const int64_t n = kStreams > 0 ? kStreams : streams;
   for (int64_t c = begin; c < end; c += kWidthOf<V>) {
-#pragma GCC unroll 8
     for (int64_t j = 0; j < n; ++j) {
       const V x_j = load<V>(x + j * width + c);
       V mixed{};
-#pragma GCC unroll 8
       for (int64_t i = 0; i < n; ++i) {
         const V dy_i = load<V>(dy + i * width + c);
         mixed += g[i * n + j] * dy_i;

@@ -17,11 +17,9 @@ void update_token(const StreamUpdateForward& a, int64_t token, int64_t begin, in
   const float* y = a.y + token * (a.shared_y ? d : n * d);
   float* __restrict updated = a.updated + token * n * d;
   for (int64_t c = begin; c < end; c += kWidthOf<V>) {
-#pragma GCC unroll 8
     for (int64_t i = 0; i < n; ++i) {
       V sum_i = post[i] * load<V>(y + i * y_stride + c);
       if constexpr (kMixed) {
-#pragma GCC unroll 8
         for (int64_t j = 0; j < n; ++j) sum_i += h[i * n + j] * load<V>(x + j * d + c);
       } else {
         sum_i += load<V>(x + i * d + c);
@@ -41,11 +39,9 @@ void mixed_part(const StreamUpdateBackward& a, int64_t token, int64_t c,
   const float* h = a.h + token * n * n;
   const float* g = a.dupdated + token * n * d + c;
   float* __restrict dx = a.dx + token * n * d + c;
-#pragma GCC unroll 8
   for (int64_t j = 0; j < n; ++j) {
     const V x_j = load<V>(x + j * d);
     V sum_j{};
-#pragma GCC unroll 8
     for (int64_t i = 0; i < n; ++i) {
       const V g_i = load<V>(g + i * d);
       sum_j += h[i * n + j] * g_i;
@@ -66,7 +62,6 @@ void posted_part(const StreamUpdateBackward& a, int64_t token, int64_t c,
   const float* post = a.post + token * n;
   const float* g = a.dupdated + token * n * d + c;
   V shared{};
-#pragma GCC unroll 8
   for (int64_t i = 0; i < n; ++i) {
     const V g_i = load<V>(g + i * d);
     const V posted = post[i] * g_i;
