@@ -100,4 +100,10 @@ void write_text_atomically(const fs::path& path, std::string_view text) {
   file.commit();
 }
 
+void make_folder(const std::filesystem::path& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) throw Failure(fmt::format("{}: {}", folder.string(), error.message()));
+}
+
 }  // namespace edelta::io

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "edelta/error.h"
+#include "edelta/io/atomic_file.h"
 #include "edelta/io/input_file.h"
 #include "io/printable.h"
 
@@ -39,6 +40,10 @@ nlohmann::json parse_json(std::string_view text, const std::string& source) {
 
 nlohmann::json read_json(const std::filesystem::path& path) {
   return parse_json(read_text(path, std::size_t{64} << 20), path.string());
+}
+
+void write_json(const std::filesystem::path& path, const nlohmann::ordered_json& json) {
+  write_text_atomically(path, json.dump(2) + "\n");
 }
 
 }  // namespace edelta::io

@@ -6,7 +6,7 @@
 
 #include "edelta/error.h"
 #include "edelta/io/atomic_file.h"
-#include "edelta/io/json_file.h"
+#include "edelta/io/json.h"
 
 namespace edelta::io {
 namespace {

@@ -5,7 +5,7 @@
 #include "edelta/error.h"
 #include "edelta/io/atomic_file.h"
 #include "edelta/io/input_file.h"
-#include "edelta/io/json_file.h"
+#include "edelta/io/json.h"
 #include "edelta/io/model_file.h"
 #include "edelta/train/checkpoint.h"
 #include "edelta/train/optimiser.h"

@@ -8,7 +8,7 @@
 
 #include "edelta/data/random.h"
 #include "edelta/error.h"
-#include "edelta/io/json_file.h"
+#include "edelta/io/json.h"
 #include "edelta/io/model_file.h"
 #include "edelta/ops/machine.h"
 #include "edelta/train/optimiser.h"

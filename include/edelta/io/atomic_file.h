@@ -33,4 +33,7 @@ class AtomicFile {
 
 void write_text_atomically(const std::filesystem::path& path, std::string_view text);
 
+// Creates a folder and its parents; Failure with the path and the reason.
+void make_folder(const std::filesystem::path& folder);
+
 }  // namespace edelta::io

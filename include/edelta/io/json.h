@@ -1,4 +1,4 @@
-// JSON files that come from a user.
+// JSON files: read with bounds, written atomically.
 #pragma once
 
 #include <filesystem>
@@ -14,5 +14,7 @@ nlohmann::json parse_json(std::string_view text, const std::string& source);
 
 // At most 64 MiB.
 nlohmann::json read_json(const std::filesystem::path& path);
+
+void write_json(const std::filesystem::path& path, const nlohmann::ordered_json& json);
 
 }  // namespace edelta::io

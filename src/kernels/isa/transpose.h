@@ -1,4 +1,4 @@
-// Weights in the form in which the products take them.
+// Transposition of a matrix in memory, the form in which a GEMM or a lane wants it.
 #pragma once
 
 #include <immintrin.h>
@@ -8,34 +8,46 @@
 
 namespace edelta::kernels::EDELTA_ISA {
 
-// to[c·to_stride + r] = from[r·from_stride + c] for 8×8 elements: pairs of rows are interleaved by
-// ones, then by twos, then by halves.
-static inline void transpose_8x8(const float* from, int64_t from_stride, float* to,
-                                 int64_t to_stride) {
-  __m256 row[8];
-  __m256 pair[8];
-  for (int i = 0; i < 8; ++i) row[i] = _mm256_loadu_ps(from + i * from_stride);
-  for (int i = 0; i < 8; i += 2) {
-    pair[i] = _mm256_unpacklo_ps(row[i], row[i + 1]);
-    pair[i + 1] = _mm256_unpackhi_ps(row[i], row[i + 1]);
-  }
-  for (int i = 0; i < 8; i += 4) {
-    row[i] = _mm256_shuffle_ps(pair[i], pair[i + 2], 0x44);
-    row[i + 1] = _mm256_shuffle_ps(pair[i], pair[i + 2], 0xEE);
-    row[i + 2] = _mm256_shuffle_ps(pair[i + 1], pair[i + 3], 0x44);
-    row[i + 3] = _mm256_shuffle_ps(pair[i + 1], pair[i + 3], 0xEE);
-  }
+// 8×8 in registers: pairs, then quadruples, then halves change places.
+inline void transpose_8x8(const float* in, int64_t in_stride, float* out, int64_t out_stride) {
+  __m256 row[8], pair[8];
+#pragma GCC unroll 8
+  for (int i = 0; i < 8; ++i) row[i] = _mm256_loadu_ps(in + i * in_stride);
+#pragma GCC unroll 4
   for (int i = 0; i < 4; ++i) {
-    _mm256_storeu_ps(to + i * to_stride, _mm256_permute2f128_ps(row[i], row[i + 4], 0x20));
-    _mm256_storeu_ps(to + (i + 4) * to_stride, _mm256_permute2f128_ps(row[i], row[i + 4], 0x31));
+    pair[2 * i] = _mm256_unpacklo_ps(row[2 * i], row[2 * i + 1]);
+    pair[2 * i + 1] = _mm256_unpackhi_ps(row[2 * i], row[2 * i + 1]);
+  }
+#pragma GCC unroll 2
+  for (int i = 0; i < 2; ++i) {
+#pragma GCC unroll 2
+    for (int j = 0; j < 2; ++j) {
+      const __m256 upper = pair[4 * i + j], lower = pair[4 * i + 2 + j];
+      row[4 * i + 2 * j] = _mm256_shuffle_ps(upper, lower, 0x44);
+      row[4 * i + 2 * j + 1] = _mm256_shuffle_ps(upper, lower, 0xEE);
+    }
+  }
+#pragma GCC unroll 4
+  for (int i = 0; i < 4; ++i) {
+    _mm256_storeu_ps(out + i * out_stride, _mm256_permute2f128_ps(row[i], row[4 + i], 0x20));
+    _mm256_storeu_ps(out + (4 + i) * out_stride, _mm256_permute2f128_ps(row[i], row[4 + i], 0x31));
   }
 }
 
-static inline void transpose_block(const float* from, int64_t rows, int64_t columns,
-                                   int64_t from_stride, float* to, int64_t to_stride) {
-  if (rows == 8 && columns == 8) return transpose_8x8(from, from_stride, to, to_stride);
-  for (int64_t r = 0; r < rows; ++r) {
-    for (int64_t c = 0; c < columns; ++c) to[c * to_stride + r] = from[r * from_stride + c];
+// out[cols×rows] = in[rows×cols]ᵀ.
+inline void transpose(const float* in, int64_t in_stride, int64_t rows, int64_t cols, float* out,
+                      int64_t out_stride) {
+  const int64_t whole_rows = rows / 8 * 8;
+  const int64_t whole_cols = cols / 8 * 8;
+  for (int64_t i = 0; i < whole_rows; i += 8) {
+    for (int64_t j = 0; j < whole_cols; j += 8) {
+      transpose_8x8(in + i * in_stride + j, in_stride, out + j * out_stride + i, out_stride);
+    }
+  }
+  for (int64_t i = 0; i < rows; ++i) {
+    for (int64_t j = i < whole_rows ? whole_cols : 0; j < cols; ++j) {
+      out[j * out_stride + i] = in[i * in_stride + j];
+    }
   }
 }
 
@@ -46,14 +58,10 @@ static inline void shared_transpose(const float* weight, int64_t out, int64_t in
   constexpr int64_t kIn = 16;
   constexpr int64_t kOut = 256;
 #pragma omp for collapse(2) schedule(static)
-  for (int64_t i0 = 0; i0 < in; i0 += kIn) {
-    for (int64_t o0 = 0; o0 < out; o0 += kOut) {
-      for (int64_t o = o0; o < std::min(o0 + kOut, out); o += 8) {
-        for (int64_t i = i0; i < std::min(i0 + kIn, in); i += 8) {
-          transpose_block(weight + o * in + i, std::min<int64_t>(8, out - o),
-                          std::min<int64_t>(8, in - i), in, packed + i * stride + o, stride);
-        }
-      }
+  for (int64_t i = 0; i < in; i += kIn) {
+    for (int64_t o = 0; o < out; o += kOut) {
+      transpose(weight + o * in + i, in, std::min(kOut, out - o), std::min(kIn, in - i),
+                packed + i * stride + o, stride);
     }
   }
 }

@@ -1,0 +1,36 @@
+// Causal softmax attention, tile by tile: no T×T matrix is ever stored.
+//
+//   S = Q·Kᵀ/√s (keys after the query masked), P = softmax(S), out = P·V        per batch and head
+#pragma once
+
+#include <cstdint>
+
+namespace edelta::kernels {
+
+struct AttentionShape {
+  int64_t batch;      // B
+  int64_t tokens;     // T
+  int64_t heads;      // h
+  int64_t head_size;  // s
+};
+
+struct AttentionForward {
+  AttentionShape shape;
+  const float* qkv;  // [B, T, 3·h·s]: q, k, v, each of h heads
+  float* out;        // [B, T, h·s]
+  float* lse;        // [B, h, T]: log Σ exp of each row of S, for the backward pass; may be null
+};
+
+struct AttentionBackward {
+  AttentionShape shape;
+  const float* qkv;   // [B, T, 3·h·s]
+  const float* out;   // [B, T, h·s]
+  const float* lse;   // [B, h, T]
+  const float* dout;  // [B, T, h·s]
+  float* dqkv;        // [B, T, 3·h·s], overwritten
+};
+
+void attention_forward(const AttentionForward& arguments);
+void attention_backward(const AttentionBackward& arguments);
+
+}  // namespace edelta::kernels

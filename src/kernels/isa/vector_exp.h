@@ -1,0 +1,31 @@
+// exp in float32 without branches or tables, for vectors and for `omp simd` loops.
+#pragma once
+
+#include "kernels/isa/lanes.h"
+
+namespace edelta::kernels::EDELTA_ISA {
+
+// Within 2 units in the last place. 0 below −87.33 (where float32 would turn subnormal), infinity
+// above 88.37, NaN stays NaN.
+template <typename V>
+inline V vector_exp(V x) {
+  using Bits = typename VectorOf<kWidthOf<V>>::Bits;
+  // Adding 1.5·2²³ rounds to an integer, which then sits in the low bits.
+  constexpr float kRound = 12582912.0F;
+  const V shifted = x * 1.44269504F + kRound;
+  const V power = shifted - kRound;
+  // ln 2 in two parts, the first short enough for an exact product: |r| ≤ ln2/2.
+  const V r = (x - power * 0.693359375F) + power * 2.12194440e-4F;
+  V p = r * 1.9875691500e-4F + 1.3981999507e-3F;
+  p = p * r + 8.3334519073e-3F;
+  p = p * r + 4.1665795894e-2F;
+  p = p * r + 1.6666665459e-1F;
+  p = p * r + 5.0000001201e-1F;
+  p = p * (r * r) + r + 1.0F;
+  const Bits exponent = (__builtin_bit_cast(Bits, shifted) << 23) + (127U << 23);
+  const V result = p * __builtin_bit_cast(V, exponent);
+  const V finite = x < -87.3365F ? V{} : result;
+  return x > 88.37F ? V{} + __builtin_inff() : finite;
+}
+
+}  // namespace edelta::kernels::EDELTA_ISA
