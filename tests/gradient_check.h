@@ -2,7 +2,7 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <torch/torch.h>
+#include "edelta/torch.h"
 
 #include <functional>
 #include <vector>

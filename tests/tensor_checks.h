@@ -1,7 +1,7 @@
 // Random tensors and comparisons for tests.
 #pragma once
 
-#include <torch/torch.h>
+#include "edelta/torch.h"
 
 #include <algorithm>
 

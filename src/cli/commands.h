@@ -5,9 +5,16 @@
 
 namespace edelta::cli {
 
+void add_data(CLI::App& app);
 void add_doctor(CLI::App& app);
+void add_eval(CLI::App& app);
+void add_export(CLI::App& app);
+void add_inspect(CLI::App& app);
+void add_norms(CLI::App& app);
 void add_params(CLI::App& app);
 void add_parity(CLI::App& app);
+void add_rollout(CLI::App& app);
+void add_train(CLI::App& app);
 void add_verify(CLI::App& app);
 
 }  // namespace edelta::cli

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "cli/commands.h"
+#include "cli/interrupted.h"
 #include "edelta/error.h"
 #include "edelta/ops/machine.h"
 #include "edelta/version.h"
@@ -37,16 +38,25 @@ int main(int argc, char** argv) {
                "edelta"};
   app.set_version_flag("--version", std::string("edelta ") + edelta::kVersion);
   app.require_subcommand(1);
-  edelta::cli::add_doctor(app);
-  edelta::cli::add_params(app);
-  edelta::cli::add_parity(app);
+  edelta::cli::add_train(app);
+  edelta::cli::add_eval(app);
+  edelta::cli::add_rollout(app);
+  edelta::cli::add_inspect(app);
+  edelta::cli::add_norms(app);
+  edelta::cli::add_export(app);
+  edelta::cli::add_data(app);
   edelta::cli::add_verify(app);
+  edelta::cli::add_parity(app);
+  edelta::cli::add_params(app);
+  edelta::cli::add_doctor(app);
   try {
     edelta::ops::set_threads(std::nullopt);
     app.parse(argc, argv);
     return 0;
   } catch (const CLI::ParseError& error) {
     return usage_error(app, error);
+  } catch (const edelta::cli::Interrupted& interrupted) {
+    return interrupted.exit_code;
   } catch (const edelta::InputError& error) {
     return complain(error.what(), kBadInput);
   } catch (const c10::Error& error) {

@@ -1,5 +1,6 @@
 // edelta verify: the paper's theorems as numerical experiments.
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <CLI/CLI.hpp>
 #include <iostream>

@@ -1,6 +1,7 @@
 #include "edelta/experiments/parity.h"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -13,6 +14,8 @@
 #include "edelta/models/model.h"
 #include "edelta/ops/cayley.h"
 #include "edelta/ops/mixers.h"
+#include "edelta/train/optimiser.h"
+#include "edelta/train/schedule.h"
 
 namespace edelta::experiments {
 namespace {
@@ -27,11 +30,17 @@ class Comparer {
   Comparer(const TensorFile& trace, ParityTolerance tolerance, ParityReport& report)
       : trace_(trace), tolerance_(tolerance), report_(report) {}
 
-  void value(const std::string& name, const Tensor& computed) { add(name, computed, false); }
-  void gradient(const std::string& name, const Tensor& computed) { add(name, computed, true); }
+  void value(const std::string& name, const Tensor& computed) { add(name, computed, false, false); }
+  void gradient(const std::string& name, const Tensor& computed) {
+    add(name, computed, true, false);
+  }
+  // Relative to each number instead of the largest: the steps of a run differ in size.
+  void each_value(const std::string& name, const Tensor& computed) {
+    add(name, computed, false, true);
+  }
 
  private:
-  void add(const std::string& name, const Tensor& computed, bool is_gradient) {
+  void add(const std::string& name, const Tensor& computed, bool is_gradient, bool each) {
     const Tensor expected = trace_.tensor(name).to(torch::kFloat64);
     const Tensor found = computed.detach().to(torch::kFloat64);
     if (found.numel() != expected.numel()) {
@@ -40,9 +49,12 @@ class Comparer {
     }
     double error = 0;
     if (expected.numel() > 0) {
-      const double scale = expected.abs().max().item<double>();
-      error = (found.flatten() - expected.flatten()).abs().max().item<double>();
-      if (scale > 0) error /= scale;
+      Tensor scale = expected.abs().flatten();
+      if (!each) scale = scale.max();
+      const Tensor difference = (found.flatten() - expected.flatten()).abs();
+      error = (difference / torch::where(scale > 0, scale, torch::ones_like(scale)))
+                  .max()
+                  .item<double>();
       if (!std::isfinite(error)) error = std::numeric_limits<double>::infinity();
     }
     report_.comparisons.push_back(
@@ -154,6 +166,47 @@ void check_model(const TensorFile& trace, torch::ScalarType dtype, ParityReport&
   compare_gradients(*model, trace, "grad/", compare);
 }
 
+train::Protocol trace_protocol(const TensorFile& trace) {
+  static const std::map<std::string, std::string> keys{
+      {"steps", "iterations"},   {"batch", "batch"},   {"lr", "lr"},
+      {"min_lr", "min_lr"},      {"warmup", "warmup"}, {"beta1", "beta1"},
+      {"beta2", "beta2"},        {"eps", "eps"},       {"weight_decay", "weight_decay"},
+      {"grad_clip", "grad_clip"}};
+  nlohmann::json json = nlohmann::json::object();
+  for (const auto& [theirs, ours] : keys) json[ours] = trace.metadata_at(theirs);
+  return train::protocol_from_json(json, trace.source);
+}
+
+// The whole optimisation, batch by batch. The published training adds the gate loss for `edelta`
+// only.
+void check_training(const TensorFile& trace, torch::ScalarType dtype, ParityReport& report,
+                    Comparer& compare) {
+  auto [model, notices] = build_model(trace, "init/", dtype);
+  report.notices = notices;
+  const train::Protocol protocol = trace_protocol(trace);
+  const Tensor x = trace.tensor("x").to(dtype);
+  const Tensor y = trace.tensor("y").to(dtype);
+  const Tensor& batches = trace.tensor("batches");
+  const bool gated = model->config().model == "edelta";
+  train::AdamW optimiser(*model, protocol);
+  std::vector<double> losses, norms;
+  for (int64_t i = 0; i < protocol.iterations; ++i) {
+    optimiser.zero_gradients();
+    models::Pass pass;
+    const Tensor prediction = model->forward(x.index_select(0, batches[i]), pass);
+    const Tensor loss = model->loss(prediction, y.index_select(0, batches[i]));
+    (gated ? loss + model->gate_loss(pass) : loss).backward();
+    losses.push_back(loss.item<double>());
+    norms.push_back(optimiser.gradient_norm());
+    optimiser.step(train::learning_rate(protocol, i), norms.back());
+  }
+  compare.each_value("loss_per_step", torch::tensor(losses, torch::kFloat64));
+  compare.each_value("grad_norm_per_step", torch::tensor(norms, torch::kFloat64));
+  for (const auto& item : model->named_parameters()) {
+    if (has(trace, "final/" + item.key())) compare.value("final/" + item.key(), item.value());
+  }
+}
+
 void check_cayley(const TensorFile& trace, torch::ScalarType dtype, Comparer& compare) {
   for (const auto& [name, u] : below(trace, "cayley/")) {
     if (!name.ends_with("/u")) continue;
@@ -220,6 +273,10 @@ ParityTolerance default_tolerance(torch::ScalarType dtype) {
   return dtype == torch::kFloat64 ? ParityTolerance{1e-9, 1e-8} : ParityTolerance{2e-5, 2e-4};
 }
 
+ParityTolerance training_tolerance(torch::ScalarType dtype) {
+  return dtype == torch::kFloat64 ? ParityTolerance{1e-8, 1e-8} : ParityTolerance{1e-3, 1e-3};
+}
+
 bool ParityReport::holds() const {
   return std::all_of(comparisons.begin(), comparisons.end(),
                      [](const Comparison& comparison) { return comparison.holds(); });
@@ -241,10 +298,14 @@ ParityReport check_parity(const std::filesystem::path& file, torch::ScalarType d
   report.file = file.string();
   report.kind = kind_of(trace);
   report.dtype = dtype;
-  Comparer compare(trace, tolerance.value_or(default_tolerance(dtype)), report);
+  const ParityTolerance usual =
+      report.kind == "train" ? training_tolerance(dtype) : default_tolerance(dtype);
+  Comparer compare(trace, tolerance.value_or(usual), report);
   try {
     if (report.kind == "operators") {
       check_operators(trace, dtype, compare);
+    } else if (report.kind == "train") {
+      check_training(trace, dtype, report, compare);
     } else {
       check_model(trace, dtype, report, compare);
     }

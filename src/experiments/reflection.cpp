@@ -6,12 +6,14 @@
 #include "edelta/geometry/gate.h"
 #include "edelta/geometry/generator.h"
 #include "edelta/geometry/hybrid.h"
+#include "edelta/geometry/modules.h"
 #include "edelta/ops/householder.h"
 #include "edelta/ops/mixers.h"
 
 namespace edelta::experiments {
 namespace {
 
+using geometry::Net;
 using torch::Tensor;
 namespace nn = torch::nn;
 
@@ -23,8 +25,8 @@ constexpr double kInitialGateBias = -1.5;
 class DdlReflection : public ReflectionOperator {
  public:
   DdlReflection(int64_t dim, int64_t hidden)
-      : k_net_(register_module("k_net", geometry::make_net(dim, hidden, dim))),
-        beta_net_(register_module("beta_net", geometry::make_net(dim, hidden, 1))) {}
+      : k_net_(register_module("k_net", std::make_shared<Net>(dim, hidden, dim))),
+        beta_net_(register_module("beta_net", std::make_shared<Net>(dim, hidden, 1))) {}
 
   ReflectionOutput forward(const Tensor& x) override {
     const Tensor beta = 2 * torch::sigmoid(beta_net_->forward(x));
@@ -32,17 +34,17 @@ class DdlReflection : public ReflectionOperator {
   }
 
  private:
-  nn::Sequential k_net_, beta_net_;
+  std::shared_ptr<Net> k_net_, beta_net_;
 };
 
 // γ Q x + (1−γ) H₂ x over the full dimension, u and v orthonormal.
 class HybridReflection : public ReflectionOperator {
  public:
   HybridReflection(int64_t dim, int64_t hidden)
-      : u_net_(register_module("u_net", geometry::make_net(dim, hidden, dim))),
-        v_net_(register_module("v_net", geometry::make_net(dim, hidden, dim))),
-        cayley_beta_net_(register_module("cayley_beta_net", geometry::make_net(dim, hidden, 1))),
-        k_net_(register_module("k_net", geometry::make_net(dim, hidden, dim))),
+      : u_net_(register_module("u_net", std::make_shared<Net>(dim, hidden, dim))),
+        v_net_(register_module("v_net", std::make_shared<Net>(dim, hidden, dim))),
+        cayley_beta_net_(register_module("cayley_beta_net", std::make_shared<Net>(dim, hidden, 1))),
+        k_net_(register_module("k_net", std::make_shared<Net>(dim, hidden, dim))),
         gate_linear_(register_module("gate_linear", nn::Linear(dim, 1))) {
     nn::init::zeros_(gate_linear_->weight);
     nn::init::constant_(gate_linear_->bias, kInitialGateBias);
@@ -53,14 +55,14 @@ class HybridReflection : public ReflectionOperator {
     p.u = ops::unit_direction(u_net_->forward(x));
     const Tensor v = ops::unit_direction(v_net_->forward(x));
     p.v = ops::unit_direction(v - (p.u * v).sum(-1, /*keepdim=*/true) * p.u);
-    p.beta = nn::functional::softplus(cayley_beta_net_->forward(x));
+    p.beta = torch::softplus(cayley_beta_net_->forward(x));
     p.k = k_net_->forward(x);
     p.gamma = torch::sigmoid(gate_linear_->forward(x));
     return {geometry::hybrid_apply(p, x.unsqueeze(-1)).squeeze(-1), p.beta, p.gamma};
   }
 
  private:
-  nn::Sequential u_net_, v_net_, cayley_beta_net_, k_net_;
+  std::shared_ptr<Net> u_net_, v_net_, cayley_beta_net_, k_net_;
   nn::Linear gate_linear_;
 };
 
@@ -68,7 +70,8 @@ class HybridReflection : public ReflectionOperator {
 class JpmhcReflection : public ReflectionOperator {
  public:
   JpmhcReflection(int64_t dim, int64_t hidden)
-      : dim_(dim), w_net_(register_module("W_net", geometry::make_net(dim, hidden, dim * dim))) {}
+      : dim_(dim),
+        w_net_(register_module("W_net", std::make_shared<Net>(dim, hidden, dim * dim))) {}
 
   ReflectionOutput forward(const Tensor& x) override {
     const Tensor z = w_net_->forward(x).unflatten(-1, {dim_, dim_});
@@ -78,7 +81,7 @@ class JpmhcReflection : public ReflectionOperator {
 
  private:
   int64_t dim_;
-  nn::Sequential w_net_;
+  std::shared_ptr<Net> w_net_;
 };
 
 }  // namespace

@@ -1,7 +1,7 @@
 // What the statements are measured on, and how a worst case is taken.
 #pragma once
 
-#include <torch/torch.h>
+#include "edelta/torch.h"
 
 #include <algorithm>
 #include <cmath>

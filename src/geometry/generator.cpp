@@ -1,5 +1,6 @@
 #include "edelta/geometry/generator.h"
 
+#include "edelta/geometry/modules.h"
 #include "edelta/ops/sublayers.h"
 
 namespace edelta::geometry {
@@ -7,7 +8,6 @@ namespace {
 
 using torch::Tensor;
 namespace nn = torch::nn;
-namespace functional = torch::nn::functional;
 
 constexpr double kWeightDeviation = 0.02;
 
@@ -22,7 +22,7 @@ OperatorParameters split(const Tensor& row, int64_t n, Branch branch) {
   if (has_rotation(branch)) {
     parameters.u = take(n);
     parameters.v = take(n);
-    parameters.beta = functional::softplus(take(1));
+    parameters.beta = torch::softplus(take(1));
   }
   if (has_reflection(branch)) parameters.k = take(n);
   if (has_gate(branch)) parameters.gamma = torch::sigmoid(take(1));
@@ -38,7 +38,7 @@ class NetGenerator : public Generator {
  public:
   explicit NetGenerator(const GeneratorOptions& options) : options_(options) {
     const auto net = [&](const char* name, int64_t out) {
-      return register_module(name, make_net(options.width, options.hidden, out));
+      return register_module(name, std::make_shared<Net>(options.width, options.hidden, out));
     };
     if (has_rotation(options.branch)) {
       u_net_ = net("u_net", options.streams);
@@ -56,7 +56,7 @@ class NetGenerator : public Generator {
     if (has_rotation(options_.branch)) {
       parameters.u = u_net_->forward(pooled);
       parameters.v = v_net_->forward(pooled);
-      parameters.beta = functional::softplus(beta_net_->forward(pooled));
+      parameters.beta = torch::softplus(beta_net_->forward(pooled));
     }
     if (has_reflection(options_.branch)) parameters.k = k_net_->forward(pooled);
     if (has_gate(options_.branch)) parameters.gamma = torch::sigmoid(gate_net_->forward(pooled));
@@ -71,7 +71,7 @@ class NetGenerator : public Generator {
 
  private:
   GeneratorOptions options_;
-  nn::Sequential u_net_{nullptr}, v_net_{nullptr}, beta_net_{nullptr}, k_net_{nullptr};
+  std::shared_ptr<Net> u_net_, v_net_, beta_net_, k_net_;
   nn::Linear gate_net_{nullptr};
 };
 
@@ -79,27 +79,26 @@ class FusedGenerator : public Generator {
  public:
   explicit FusedGenerator(const GeneratorOptions& options)
       : options_(options),
-        norm_(register_module(
-            "norm", nn::LayerNorm(nn::LayerNormOptions({options.width}).eps(ops::kLayerNormEps)))),
+        norm_(register_module("norm", std::make_shared<LayerNorm>(options.width, true))),
         geo_proj_(register_module(
-            "geo_proj",
-            make_net(options.width, options.hidden, row_length(options.streams, options.branch)))) {
-  }
+            "geo_proj", std::make_shared<Net>(options.width, options.hidden,
+                                              row_length(options.streams, options.branch)))) {}
 
   OperatorParameters generate(const Tensor& pooled) override {
-    return split(geo_proj_->forward(norm_->forward(pooled)), options_.streams, options_.branch);
+    return split(geo_proj_->forward(ops::layer_norm(pooled, norm_->norm())), options_.streams,
+                 options_.branch);
   }
 
   void initialise() override {
     if (!has_gate(options_.branch)) return;
     const torch::NoGradGuard no_grad;
-    geo_proj_->named_parameters()["2.bias"][-1].fill_(options_.init_gate_bias);
+    geo_proj_->output_bias()[-1].fill_(options_.init_gate_bias);
   }
 
  private:
   GeneratorOptions options_;
-  nn::LayerNorm norm_;
-  nn::Sequential geo_proj_;
+  std::shared_ptr<LayerNorm> norm_;
+  std::shared_ptr<Net> geo_proj_;
 };
 
 class FixedGenerator : public Generator {
@@ -129,10 +128,6 @@ class FixedGenerator : public Generator {
 };
 
 }  // namespace
-
-nn::Sequential make_net(int64_t in, int64_t hidden, int64_t out) {
-  return nn::Sequential(nn::Linear(in, hidden), nn::GELU(), nn::Linear(hidden, out));
-}
 
 std::shared_ptr<Generator> make_net_generator(const GeneratorOptions& options) {
   return std::make_shared<NetGenerator>(options);

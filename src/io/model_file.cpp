@@ -1,6 +1,7 @@
 #include "edelta/io/model_file.h"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <string_view>
 

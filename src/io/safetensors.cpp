@@ -1,6 +1,7 @@
 #include "edelta/io/safetensors.h"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <vector>

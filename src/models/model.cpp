@@ -106,9 +106,8 @@ Tensor Model::forward(const Tensor& input) {
 
 Tensor Model::loss(const Tensor& prediction, const Tensor& target) const {
   if (config_.head == Head::continuous) return torch::mse_loss(prediction, target);
-  return nn::functional::cross_entropy(
-      prediction.flatten(0, -2), target.flatten(),
-      nn::functional::CrossEntropyFuncOptions().ignore_index(kIgnoredTarget));
+  return torch::cross_entropy_loss(prediction.flatten(0, -2), target.flatten(), /*weight=*/{},
+                                   at::Reduction::Mean, kIgnoredTarget);
 }
 
 Tensor Model::gate_loss(const Pass& pass) const {

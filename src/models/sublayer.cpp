@@ -105,11 +105,6 @@ class Mlp : public EnclosedSubLayer {
 
 }  // namespace
 
-LayerNorm::LayerNorm(int64_t width, bool bias)
-    : weight_(register_parameter("weight", torch::ones({width}))) {
-  if (bias) bias_ = register_parameter("bias", torch::zeros({width}));
-}
-
 std::shared_ptr<SubLayer> make_attention(const SubLayerOptions& options) {
   return std::make_shared<Attention>(options);
 }

@@ -2,8 +2,9 @@
 
 #include <dlfcn.h>
 #include <omp.h>
-#include <torch/torch.h>
 #include <torch/version.h>
+#include <nlohmann/json.hpp>
+#include "edelta/torch.h"
 
 #include <algorithm>
 #include <chrono>

@@ -96,6 +96,13 @@ json merged(json base, const json& over) {
 
 }  // namespace
 
+Protocol protocol_from_json(const json& given, const std::string& source) {
+  Protocol protocol;
+  fields_from_json(given, protocol, source);
+  validate(protocol);
+  return protocol;
+}
+
 void validate(const TrainConfig& config) {
   validate(config.train);
   models::validate(config.model);

@@ -1,6 +1,7 @@
 #include "edelta/train/run_folder.h"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "edelta/error.h"
 #include "edelta/io/atomic_file.h"

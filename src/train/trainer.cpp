@@ -1,6 +1,7 @@
 #include "edelta/train/trainer.h"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <chrono>
 #include <cmath>

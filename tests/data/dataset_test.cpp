@@ -1,6 +1,7 @@
 #include "edelta/data/dataset.h"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include <limits>
 

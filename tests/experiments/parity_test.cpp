@@ -29,7 +29,9 @@ INSTANTIATE_TEST_SUITE_P(All, GoldenTrace,
                          testing::Values("forward_gpt2", "forward_ddl", "forward_mhc",
                                          "forward_jpmhc", "forward_edelta", "forward_edelta_stream",
                                          "token_gpt2", "token_ddl", "token_mhc", "token_jpmhc",
-                                         "token_edelta", "token_edelta_stream", "operators"),
+                                         "token_edelta", "token_edelta_stream", "operators",
+                                         "train_gpt2", "train_ddl", "train_mhc", "train_jpmhc",
+                                         "train_edelta", "train_edelta_stream"),
                          [](const auto& info) { return info.param; });
 
 // A trace that this library writes of its own model, so that the comparison itself is tested where

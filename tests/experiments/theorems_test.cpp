@@ -1,6 +1,7 @@
 #include "edelta/experiments/theorems.h"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,7 @@
 #include "edelta/models/config.h"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "edelta/error.h"
 #include "expect_error.h"

@@ -3,7 +3,7 @@
 // docs/traces.md).
 #pragma once
 
-#include <torch/torch.h>
+#include "edelta/torch.h"
 
 #include <filesystem>
 #include <optional>
@@ -19,6 +19,8 @@ struct ParityTolerance {
 
 // What the dtype allows: 1e-9 and 1e-8 in float64, 2e-5 and 2e-4 in float32.
 ParityTolerance default_tolerance(torch::ScalarType dtype);
+// For a whole optimisation, whose rounding errors grow from step to step: 1e-8 and 1e-3.
+ParityTolerance training_tolerance(torch::ScalarType dtype);
 
 struct Comparison {
   std::string tensor;

@@ -2,7 +2,7 @@
 // x → −x. Their nets look at x itself, and they act on the full vector.
 #pragma once
 
-#include <torch/torch.h>
+#include "edelta/torch.h"
 
 #include <cstdint>
 #include <memory>

@@ -1,7 +1,7 @@
 // The gate that joins rotation and reflection, and what pushes it to a decision (SPEC 1.3).
 #pragma once
 
-#include <torch/torch.h>
+#include "edelta/torch.h"
 
 #include <vector>
 

@@ -2,7 +2,7 @@
 // learned vectors that look at nothing (SPEC 3).
 #pragma once
 
-#include <torch/torch.h>
+#include "edelta/torch.h"
 
 #include <cstdint>
 #include <memory>
@@ -54,8 +54,5 @@ std::shared_ptr<Generator> make_net_generator(const GeneratorOptions& options);
 std::shared_ptr<Generator> make_fused_generator(const GeneratorOptions& options);
 // Learned vectors.
 std::shared_ptr<Generator> make_fixed_generator(const GeneratorOptions& options);
-
-// Linear(in → hidden), GELU, Linear(hidden → out), with biases; parameters "0.*" and "2.*".
-torch::nn::Sequential make_net(int64_t in, int64_t hidden, int64_t out);
 
 }  // namespace edelta::geometry

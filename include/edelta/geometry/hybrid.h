@@ -1,7 +1,7 @@
 // The hybrid operator G_γ = γ Q + (1−γ) H₂ on streams (SPEC 1.3, 1.5).
 #pragma once
 
-#include <torch/torch.h>
+#include "edelta/torch.h"
 
 #include "edelta/geometry/generator.h"
 

@@ -2,7 +2,7 @@
 // An architecture is a connection and nothing else: the rest of the transformer is shared.
 #pragma once
 
-#include <torch/torch.h>
+#include "edelta/torch.h"
 
 #include <memory>
 #include <string>

@@ -1,7 +1,7 @@
 // The transformer, one for all architectures, with its two heads (SPEC 2).
 #pragma once
 
-#include <torch/torch.h>
+#include "edelta/torch.h"
 
 #include <cstdint>
 #include <memory>

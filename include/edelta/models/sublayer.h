@@ -1,24 +1,17 @@
 // The two sub-layers F of a transformer block, attention and MLP (SPEC 2).
 #pragma once
 
-#include <torch/torch.h>
+#include "edelta/torch.h"
 
 #include <cstdint>
 #include <memory>
 
+#include "edelta/geometry/modules.h"
 #include "edelta/ops/sublayers.h"
 
 namespace edelta::models {
 
-// LayerNorm whose shift is optional.
-class LayerNorm : public torch::nn::Module {
- public:
-  LayerNorm(int64_t width, bool bias);
-  ops::Norm norm() const { return {weight_, bias_}; }
-
- private:
-  torch::Tensor weight_, bias_;
-};
+using geometry::LayerNorm;
 
 // What stands around F in `residual + post · F(pre · LN(x))`; each part may be undefined.
 struct Around {

@@ -14,7 +14,7 @@
 // whatever the dtype of the input: the vectors are short, and their products span 1e±48.
 #pragma once
 
-#include <torch/torch.h>
+#include "edelta/torch.h"
 
 namespace edelta::ops {
 

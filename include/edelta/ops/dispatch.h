@@ -3,7 +3,7 @@
 // the one place where the choice is made.
 #pragma once
 
-#include <torch/torch.h>
+#include "edelta/torch.h"
 
 #include <initializer_list>
 #include <string>

@@ -1,7 +1,7 @@
 // The Householder reflection and the Delta operator (SPEC 1.2, 1.6): I − β k kᵀ with |k| = 1.
 #pragma once
 
-#include <torch/torch.h>
+#include "edelta/torch.h"
 
 namespace edelta::ops {
 

@@ -1,7 +1,7 @@
 // The peers' n×n stream mixers, made from logits Z [..., n, n] (SPEC 1.6, 3).
 #pragma once
 
-#include <torch/torch.h>
+#include "edelta/torch.h"
 
 namespace edelta::ops {
 

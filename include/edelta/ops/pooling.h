@@ -1,7 +1,7 @@
 // What a data-dependent operator looks at (SPEC 1.4).
 #pragma once
 
-#include <torch/torch.h>
+#include "edelta/torch.h"
 
 namespace edelta::ops {
 

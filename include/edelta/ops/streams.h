@@ -1,7 +1,7 @@
 // Operators on streams: a token's D numbers seen as an n×d matrix, multiplied from the left.
 #pragma once
 
-#include <torch/torch.h>
+#include "edelta/torch.h"
 
 namespace edelta::ops {
 

@@ -2,7 +2,7 @@
 // after it, so that a fused version can keep a tile of tokens in cache from end to end.
 #pragma once
 
-#include <torch/torch.h>
+#include "edelta/torch.h"
 
 #include <cstdint>
 

@@ -31,6 +31,9 @@ struct Protocol {
   int64_t checkpoint_interval = 100;
 };
 
+// InputError that names `source` and the key.
+Protocol protocol_from_json(const nlohmann::json& json, const std::string& source);
+
 struct TrainConfig {
   std::string preset = "paper";
   Protocol train;

@@ -1,7 +1,7 @@
 // The loss over a whole split, deterministic.
 #pragma once
 
-#include <torch/torch.h>
+#include "edelta/torch.h"
 
 #include <cstdint>
 #include <map>

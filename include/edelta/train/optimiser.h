@@ -1,7 +1,7 @@
 // AdamW with decoupled weight decay and clipping by the global gradient norm (SPEC 5).
 #pragma once
 
-#include <torch/torch.h>
+#include "edelta/torch.h"
 
 #include <cstdint>
 #include <string>

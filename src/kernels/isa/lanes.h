@@ -76,7 +76,8 @@ inline Vector<kWidthOf<V> / 2> half(V v) {
 }
 
 // Combines all lanes into one, by halves; `combine` is commutative. (The compiler ends its own
-// vectorised sums with a chain of scalar additions, which for short rows takes longer than the sum.)
+// vectorised sums with a chain of scalar additions, which for short rows takes longer than the
+// sum.)
 template <typename V, typename Combine>
 inline float reduce(V value, const Combine& combine) {
   if constexpr (kWidthOf<V> == 1) {

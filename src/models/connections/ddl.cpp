@@ -1,5 +1,5 @@
 // DDL: z = x − β k (kᵀx), then z + F(LN z); k and β look at the pooled input.
-#include "edelta/geometry/generator.h"
+#include "edelta/geometry/modules.h"
 #include "edelta/ops/householder.h"
 #include "edelta/ops/pooling.h"
 #include "models/connections/connections.h"
@@ -23,12 +23,13 @@ class DeltaOperator : public torch::nn::Module {
   }
 
  private:
-  static torch::nn::Sequential net(const ModelConfig& config, int64_t out) {
-    return geometry::make_net(config.n_embd, config.n_embd / config.geo_hidden_ratio, out);
+  static std::shared_ptr<geometry::Net> net(const ModelConfig& config, int64_t out) {
+    return std::make_shared<geometry::Net>(config.n_embd, config.n_embd / config.geo_hidden_ratio,
+                                           out);
   }
 
   ops::Pool pool_;
-  torch::nn::Sequential k_net_, beta_net_;
+  std::shared_ptr<geometry::Net> k_net_, beta_net_;
 };
 
 class DdlConnection : public Connection {

@@ -10,14 +10,12 @@ namespace nn = torch::nn;
 Router::Router(const ModelConfig& config, int64_t matrices, const std::string& projection_name)
     : n_(config.n_streams),
       projection_init_(config.projection_init),
-      norm_(register_module(
-          "norm", nn::LayerNorm(nn::LayerNormOptions({config.n_embd}).eps(ops::kLayerNormEps)))),
+      norm_(register_module("norm", std::make_shared<geometry::LayerNorm>(config.n_embd, true))),
       projection_(register_module(projection_name, nn::Linear(config.n_embd, matrices * n_ * n_))) {
 }
 
 std::vector<Tensor> Router::forward(const Tensor& x) {
-  const Tensor logits =
-      ops::linear(x, {norm_->weight, norm_->bias}, {projection_->weight, projection_->bias});
+  const Tensor logits = ops::linear(x, norm_->norm(), {projection_->weight, projection_->bias});
   return logits.unflatten(-1, {-1, n_, n_}).unbind(-3);
 }
 

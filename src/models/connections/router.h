@@ -1,11 +1,12 @@
 // Routing logits: Linear(LN(x)) per token, cut into n×n matrices (JPmHC and the streamed EΔ).
 #pragma once
 
-#include <torch/torch.h>
+#include "edelta/torch.h"
 
 #include <string>
 #include <vector>
 
+#include "edelta/geometry/modules.h"
 #include "edelta/models/config.h"
 
 namespace edelta::models {
@@ -24,7 +25,7 @@ class Router : public torch::nn::Module {
  private:
   int64_t n_;
   ProjectionInit projection_init_;
-  torch::nn::LayerNorm norm_;
+  std::shared_ptr<geometry::LayerNorm> norm_;
   torch::nn::Linear projection_;
 };
 

@@ -1,0 +1,33 @@
+// Small modules that generators and connections are made of.
+#pragma once
+
+#include <cstdint>
+
+#include "edelta/ops/sublayers.h"
+#include "edelta/torch.h"
+
+namespace edelta::geometry {
+
+// LayerNorm whose shift is optional.
+class LayerNorm : public torch::nn::Module {
+ public:
+  LayerNorm(int64_t width, bool bias);
+  ops::Norm norm() const { return {weight_, bias_}; }
+
+ private:
+  torch::Tensor weight_, bias_;
+};
+
+// Linear(in → hidden), GELU, Linear(hidden → out), with biases. The parameters are named by their
+// place in the published models' sequence: "0.*" and "2.*".
+class Net : public torch::nn::Module {
+ public:
+  Net(int64_t in, int64_t hidden, int64_t out);
+  torch::Tensor forward(const torch::Tensor& x) const;
+  torch::Tensor& output_bias() { return second_->bias; }
+
+ private:
+  torch::nn::Linear first_, second_;
+};
+
+}  // namespace edelta::geometry

@@ -1,0 +1,81 @@
+// edelta inspect: the residual operators of a trained model, layer by layer and as a product.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/commands.h"
+#include "cli/run_options.h"
+#include "cli/table.h"
+#include "edelta/error.h"
+#include "edelta/experiments/probes.h"
+
+namespace edelta::cli {
+namespace {
+
+struct Options : RunOptions {
+  int64_t sequences = 16;
+};
+
+std::string angles_text(const std::vector<double>& angles) {
+  std::string text;
+  for (const double angle : angles) text += fmt::format("{}{:.3f}", text.empty() ? "" : " ", angle);
+  return text;
+}
+
+void run(const Options& options) {
+  const auto model = options.model();
+  const data::Dataset dataset = load_data(options.folder().read_config());
+  const auto x = dataset.val_x.narrow(0, 0, std::min(options.sequences, dataset.val_x.size(0)));
+  const auto summaries = experiments::inspect_operators(*model, x);
+  if (summaries.empty()) {
+    throw InputError(fmt::format("{}: a {} model has no operators on streams", options.run,
+                                 model->config().model));
+  }
+  if (options.json) {
+    nlohmann::ordered_json out = nlohmann::ordered_json::array();
+    for (const auto& summary : summaries) {
+      nlohmann::ordered_json entry{{"operator", summary.name}};
+      if (summary.gamma) entry["gamma"] = *summary.gamma;
+      entry["determinant"] = summary.mean_determinant;
+      entry["orthogonality_error"] = summary.orthogonality_error;
+      entry["smallest_singular_value"] = summary.smallest_singular;
+      entry["largest_singular_value"] = summary.largest_singular;
+      entry["eigenvalue_angles"] = summary.eigen_angles;
+      out.push_back(entry);
+    }
+    fmt::print("{}\n", out.dump(2));
+    return;
+  }
+  Table table({{"operator"},
+               {"γ", Align::right},
+               {"det", Align::right},
+               {"‖GᵀG−I‖max", Align::right},
+               {"singular values", Align::right},
+               {"eigenvalue angles |arg λ|"}});
+  for (const auto& summary : summaries) {
+    table.add({summary.name, summary.gamma ? fmt::format("{:.3f}", *summary.gamma) : "-",
+               fmt::format("{:+.4f}", summary.mean_determinant),
+               fmt::format("{:.2e}", summary.orthogonality_error),
+               fmt::format("{:.4f}…{:.4f}", summary.smallest_singular, summary.largest_singular),
+               angles_text(summary.eigen_angles)});
+  }
+  fmt::print("{}", table.text());
+}
+
+}  // namespace
+
+void add_inspect(CLI::App& app) {
+  CLI::App* command = app.add_subcommand(
+      "inspect", "Show a run's residual operators: γ, det, orthogonality, eigenvalues, product");
+  auto options = std::make_shared<Options>();
+  add_run_options(*command, *options);
+  command->add_option("--sequences", options->sequences, "Validation sequences to look at")
+      ->check(CLI::Range(1, 100000))
+      ->capture_default_str();
+  command->footer("Example:\n  edelta inspect runs/mine");
+  command->callback([options] { run(*options); });
+}
+
+}  // namespace edelta::cli

@@ -1,0 +1,76 @@
+// edelta rollout: feeds a model's predictions back for as long as one likes.
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/commands.h"
+#include "cli/run_options.h"
+#include "cli/table.h"
+#include "edelta/experiments/probes.h"
+
+namespace edelta::cli {
+namespace {
+
+struct Options : RunOptions {
+  experiments::RolloutOptions rollout;
+};
+
+void run(const Options& options) {
+  const auto model = options.model();
+  const experiments::Rollout rollout =
+      experiments::roll_out(*model, options.folder().read_config(), options.rollout);
+  if (options.json) {
+    nlohmann::ordered_json points = nlohmann::ordered_json::array();
+    for (const auto& point : rollout.points) {
+      nlohmann::ordered_json entry{{"step", point.step},
+                                   {"mean_norm", point.mean_norm},
+                                   {"largest_norm", point.largest_norm}};
+      if (point.error) entry["error"] = *point.error;
+      points.push_back(entry);
+    }
+    const nlohmann::ordered_json out{{"run", options.run},
+                                     {"context", rollout.context},
+                                     {"trajectories", options.rollout.trajectories},
+                                     {"points", points}};
+    fmt::print("{}\n", out.dump(2));
+    return;
+  }
+  fmt::print("{} trajectories, context {}\n\n", options.rollout.trajectories, rollout.context);
+  Table table({{"step", Align::right},
+               {"mean norm", Align::right},
+               {"largest norm", Align::right},
+               {"error", Align::right}});
+  for (const auto& point : rollout.points) {
+    table.add({std::to_string(point.step), fmt::format("{:.4f}", point.mean_norm),
+               fmt::format("{:.4f}", point.largest_norm),
+               point.error ? fmt::format("{:.3e}", *point.error) : "-"});
+  }
+  fmt::print("{}", table.text());
+}
+
+}  // namespace
+
+void add_rollout(CLI::App& app) {
+  CLI::App* command = app.add_subcommand(
+      "rollout", "Feed a run's predictions back; report norm drift and error against the truth");
+  auto options = std::make_shared<Options>();
+  add_run_options(*command, *options);
+  command->add_option("--steps", options->rollout.steps, "Steps to predict")
+      ->check(CLI::Range(1, 100000000))
+      ->capture_default_str();
+  command->add_option("--trajectories", options->rollout.trajectories, "Validation trajectories")
+      ->check(CLI::Range(1, 100000))
+      ->capture_default_str();
+  command
+      ->add_option("--context", options->rollout.context,
+                   "Positions that the model sees (default: half its block)")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--points", options->rollout.points, "Steps to report")
+      ->check(CLI::Range(1, 100000))
+      ->capture_default_str();
+  command->footer("Example:\n  edelta rollout runs/mine --steps 2000");
+  command->callback([options] { run(*options); });
+}
+
+}  // namespace edelta::cli

@@ -1,0 +1,268 @@
+// edelta train: trains a model on a task or on the user's own sequences, and continues runs.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "cli/commands.h"
+#include "cli/interrupted.h"
+#include "cli/model_options.h"
+#include "edelta/error.h"
+#include "edelta/io/json.h"
+#include "edelta/ops/machine.h"
+#include "edelta/train/trainer.h"
+
+namespace edelta::cli {
+namespace {
+
+using nlohmann::json;
+using train::RunFolder;
+using train::StepReport;
+
+volatile std::sig_atomic_t received_signal = 0;
+
+// A flag that sets one entry of the configuration.
+struct Setting {
+  const char* flag;
+  const char* section;
+  const char* key;
+  const char* help;
+};
+
+constexpr Setting kSettings[] = {
+    {"--iterations", "train", "iterations", "Optimiser steps"},
+    {"--batch", "train", "batch", "Sequences a batch"},
+    {"--accumulate", "train", "accumulate", "Batches averaged into one step"},
+    {"--lr", "train", "lr", "Peak learning rate"},
+    {"--min-lr", "train", "min_lr", "Learning rate at the end"},
+    {"--warmup", "train", "warmup", "Iterations of linear warm-up"},
+    {"--beta1", "train", "beta1", "AdamW's first decay rate"},
+    {"--beta2", "train", "beta2", "AdamW's second decay rate"},
+    {"--eps", "train", "eps", "AdamW's epsilon"},
+    {"--weight-decay", "train", "weight_decay", "Decay of tensors with two or more dimensions"},
+    {"--grad-clip", "train", "grad_clip", "Global gradient norm to clip at; 0: never"},
+    {"--seed", "train", "seed", "Seed of weights, batches and dropout"},
+    {"--log-interval", "train", "log_interval", "Iterations between logged steps"},
+    {"--eval-interval", "train", "eval_interval", "Iterations between validations"},
+    {"--checkpoint-interval", "train", "checkpoint_interval", "Iterations between checkpoints"},
+    {"--layers", "model", "n_layer", "Depth"},
+    {"--width", "model", "n_embd", "Width D"},
+    {"--heads", "model", "n_head", "Attention heads"},
+    {"--streams", "model", "n_streams", "Streams n"},
+    {"--block", "model", "block_size", "Longest sequence (default: that of the data)"},
+    {"--bias", "model", "bias", "Biases in the transformer: true or false"},
+    {"--dropout", "model", "dropout", "Dropout probability"},
+    {"--branch", "model", "branch", "hybrid, cayley or householder"},
+    {"--generator", "model", "generator", "data or fixed"},
+    {"--pool", "model", "pool", "sequence (sees the future), prefix or token (causal)"},
+    {"--blend", "model", "blend", "linear or hard"},
+    {"--projection-init", "model", "projection_init", "normal or identity"},
+    {"--init-gate-bias", "model", "init_gate_bias", "The gate's bias at the start"},
+    {"--gate-weight", "model", "gate_reg_weight", "Weight λ of the gate regulariser"},
+    {"--gate-regulariser", "model", "gate_regulariser",
+     "product, entropy, squared-product or min-distance"},
+    {"--dim", "task", "dim", "Dimension of the task's vectors"},
+    {"--steps", "task", "steps", "Positions T of a sequence"},
+    {"--train-size", "task", "train", "Training sequences"},
+    {"--val-size", "task", "val", "Validation sequences"},
+    {"--theta", "task", "theta", "Rotation angle, or a range as [min,max]"},
+    {"--noise", "task", "noise", "Standard deviation of the noise (stability)"},
+    {"--task-seed", "task", "seed", "Seed of the data"},
+};
+
+struct Options {
+  std::string model, task, data, preset, config, out, resume;
+  json settings = json::object();
+  bool json_output = false;
+};
+
+// A flag's text as the JSON value it stands for: a number, a list, true, or else a word.
+json value_of(const std::string& text) {
+  json value = json::parse(text, nullptr, /*allow_exceptions=*/false);
+  return value.is_discarded() || value.is_object() ? json(text) : value;
+}
+
+// What a section says, as an object: a bare name stands for {key: name}.
+json& section(json& config, const char* key) {
+  json& found = config[key];
+  if (found.is_string()) found = {{key, found}};
+  return found;
+}
+
+train::TrainConfig configuration(const Options& options) {
+  json given = options.config.empty() ? json::object() : io::read_json(options.config);
+  if (!given.is_object()) throw InputError(options.config + ": must be a JSON object");
+  if (!options.preset.empty()) given["preset"] = options.preset;
+  if (!options.data.empty()) {
+    given["data"] = options.data;
+    given.erase("task");
+  }
+  if (!options.task.empty()) {
+    // Another task than the file's has other options.
+    given["task"] = {{"task", options.task}};
+    given.erase("data");
+  }
+  if (!options.model.empty()) section(given, "model")["model"] = options.model;
+  for (const auto& [name, values] : options.settings.items()) {
+    for (const auto& [key, value] : values.items()) section(given, name.c_str())[key] = value;
+  }
+  return train::train_config_from_json(given, options.config.empty() ? "options" : options.config);
+}
+
+std::filesystem::path free_folder(const train::TrainConfig& config) {
+  const std::string source =
+      config.task ? config.task->task : std::filesystem::path(config.data).filename().string();
+  const std::filesystem::path wanted = fmt::format("runs/{}-{}-{}-seed{}", config.model.model,
+                                                   source, config.preset, config.train.seed);
+  std::filesystem::path path = wanted;
+  for (int i = 2; std::filesystem::exists(path); ++i)
+    path = fmt::format("{}-{}", wanted.string(), i);
+  return path;
+}
+
+std::string duration(double seconds) {
+  const auto whole = static_cast<int64_t>(seconds + 0.5);
+  if (whole >= 3600)
+    return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
+  return fmt::format("{}:{:02}", whole / 60, whole % 60);
+}
+
+// One line that is rewritten on a terminal; plain lines now and then elsewhere.
+class ProgressLine {
+ public:
+  void operator()(const StepReport& report) {
+    const bool last = report.iteration == report.iterations;
+    const auto now = Clock::now();
+    const double pause = terminal_ ? 0.2 : 10;
+    if (!last && std::chrono::duration<double>(now - shown_).count() < pause) return;
+    shown_ = now;
+    std::string line = fmt::format("{:>6}/{}  loss {:.3e}", report.iteration, report.iterations,
+                                   report.train_loss);
+    if (report.val_loss) line += fmt::format("  val {:.3e}", *report.val_loss);
+    if (!report.gates.empty()) line += "  γ " + gates(report.gates);
+    line += fmt::format("  {:.0f} tokens/s  {} left", report.tokens_per_second,
+                        duration(report.seconds_left));
+    fmt::print(stderr, "{}{}{}", terminal_ ? "\r\033[K" : "", line, terminal_ ? "" : "\n");
+    std::fflush(stderr);
+    open_ = terminal_;
+  }
+  void finish() {
+    if (open_) fmt::print(stderr, "\n");
+    open_ = false;
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  static std::string gates(const std::vector<double>& values) {
+    std::string text;
+    for (const double value : values)
+      text += fmt::format("{}{:.2f}", text.empty() ? "" : " ", value);
+    return text;
+  }
+
+  bool terminal_ = isatty(STDERR_FILENO) != 0;
+  bool open_ = false;
+  Clock::time_point shown_{};
+};
+
+void print_result(const RunFolder& run, const json& result, bool as_json) {
+  if (as_json) {
+    json out = result;
+    out["run"] = run.path().string();
+    fmt::print("{}\n", out.dump(2));
+    return;
+  }
+  const auto number = [&](const char* key) { return result[key].get<double>(); };
+  fmt::print(
+      "validation loss: {:.4e} at the start, {:.4e} at best (iteration {}), {:.4e} at the end\n",
+      number("initial_val_loss"), number("best_val_loss"), result["best_iteration"].get<int64_t>(),
+      number("final_val_loss"));
+  for (const auto& [name, loss] : result["strata"].items()) {
+    fmt::print("  {}: {:.4e}\n", name, loss.get<double>());
+  }
+  fmt::print("{} parameters, {} of training; everything is in {}\n",
+             result["parameters"].get<int64_t>(), duration(number("seconds")), run.path().string());
+}
+
+void run(const Options& options) {
+  if (!options.resume.empty() &&
+      (!options.settings.empty() || !options.model.empty() || !options.task.empty() ||
+       !options.config.empty() || !options.data.empty() || !options.preset.empty())) {
+    throw InputError("--resume continues a run as it was configured; it takes no other setting");
+  }
+  if (const auto warning = ops::blas_warning()) fmt::print(stderr, "{}\n", *warning);
+  RunFolder folder(options.resume);
+  if (options.resume.empty()) {
+    const train::TrainConfig config = configuration(options);
+    folder = RunFolder(options.out.empty() ? free_folder(config).string() : options.out);
+    folder.create(config);
+  }
+  fmt::print(stderr, "run folder: {}\n", folder.path().string());
+
+  std::signal(SIGINT, [](int signal) { received_signal = signal; });
+  std::signal(SIGTERM, [](int signal) { received_signal = signal; });
+  ProgressLine progress;
+  const train::TrainOutcome outcome =
+      train::train(folder, {.on_step = [&](const StepReport& report) { progress(report); },
+                            .stop_signal = [] { return static_cast<int>(received_signal); }});
+  progress.finish();
+  if (outcome.stopped_by != 0) {
+    fmt::print(stderr, "stopped; continue with: edelta train --resume {}\n",
+               folder.path().string());
+    throw Interrupted(outcome.stopped_by);
+  }
+  print_result(folder, outcome.result, options.json_output);
+}
+
+}  // namespace
+
+void add_train(CLI::App& app) {
+  CLI::App* command =
+      app.add_subcommand("train", "Train a model; every run is a folder that can be resumed");
+  auto options = std::make_shared<Options>();
+  command->add_option("--model", options->model, "Architecture (default: edelta)");
+  command->add_option("--task", options->task, "Generated task, see edelta data --help");
+  command
+      ->add_option("--data", options->data,
+                   "Folder with train_x.npy, train_y.npy, val_x.npy, val_y.npy")
+      ->excludes("--task");
+  std::string presets;
+  for (const auto& preset : train::presets()) {
+    presets += fmt::format("\n{}: {}", preset.name, preset.summary);
+  }
+  command->add_option("--preset", options->preset,
+                      "Settings to start from (default: paper)" + presets);
+  command->add_option("--config", options->config, "JSON file with settings; flags win");
+  command->add_option("--out", options->out, "Run folder (default: runs/MODEL-TASK-PRESET-seedN)");
+  command->add_option("--resume", options->resume, "Continue the run in this folder")
+      ->excludes("--out");
+  for (const Setting& setting : kSettings) {
+    command
+        ->add_option_function<std::string>(
+            setting.flag,
+            [options, setting](const std::string& text) {
+              options->settings[setting.section][setting.key] = value_of(text);
+            },
+            setting.help)
+        ->group(std::string("Settings: ") + setting.section);
+  }
+  add_machine_options(*command);
+  command->add_flag("--json", options->json_output, "Print the result as JSON");
+  command->footer(
+      "Ctrl-C finishes the step, saves and says how to resume.\n\nExamples:\n"
+      "  edelta train --model edelta --task stability --preset smoke\n"
+      "  edelta train --model gpt --task gyroscope --seed 123 --out runs/mine\n"
+      "  edelta train --model edelta --pool prefix --data my-sequences --iterations 500\n"
+      "  edelta train --resume runs/mine");
+  command->callback([options] { run(*options); });
+}
+
+}  // namespace edelta::cli
