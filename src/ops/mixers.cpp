@@ -1,5 +1,8 @@
 #include "edelta/ops/mixers.h"
 
+#include "edelta/ops/dispatch.h"
+#include "ops/fused.h"
+
 #include <cmath>
 
 namespace edelta::ops {
@@ -20,6 +23,7 @@ Tensor skew(const Tensor& z) { return z - z.transpose(-2, -1); }
 }  // namespace
 
 Tensor sinkhorn(const Tensor& z, int64_t iterations) {
+  if (iterations > 0 && use_fused({z})) return fused::sinkhorn(z, iterations);
   // On logarithms: ln(m/(Σm + ε)) = l − ln(e^{ln Σ e^l} + e^{ln ε}). Nothing overflows, and where a
   // whole row or column underflows the backward pass stays bounded: dividing by ε twenty times
   // would multiply its gradient by 1e160.
@@ -34,6 +38,7 @@ Tensor sinkhorn(const Tensor& z, int64_t iterations) {
 }
 
 Tensor iterative_cayley(const Tensor& z, double alpha, int64_t iterations) {
+  if (use_fused({z})) return fused::iterative_cayley(z, alpha, iterations);
   const Tensor w = skew(z);
   return iterate(w, torch::eye(w.size(-1), w.options()) + alpha * w, alpha, iterations);
 }
@@ -43,8 +48,12 @@ Tensor iterative_cayley_from_identity(const Tensor& z, double alpha, int64_t ite
   return iterate(w, torch::eye(w.size(-1), w.options()), alpha, iterations);
 }
 
-Tensor pre_weights(const Tensor& z) { return z.softmax(-1).mean(-2); }
-
-Tensor post_weights(const Tensor& z) { return z.softmax(-2).sum(-1); }
+MixerWeights mixer_weights(const Tensor& z_pre, const Tensor& z_post) {
+  if (use_fused({z_pre, z_post}) && z_pre.strides() == z_post.strides()) {
+    auto [pre, post] = fused::mixer_weights(z_pre, z_post);
+    return {pre, post};
+  }
+  return {z_pre.softmax(-1).mean(-2), z_post.softmax(-2).sum(-1)};
+}
 
 }  // namespace edelta::ops

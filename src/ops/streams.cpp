@@ -1,5 +1,8 @@
 #include "edelta/ops/streams.h"
 
+#include "edelta/ops/dispatch.h"
+#include "ops/fused.h"
+
 namespace edelta::ops {
 namespace {
 
@@ -26,17 +29,23 @@ class StraightThrough : public torch::autograd::Function<StraightThrough> {
 
 }  // namespace
 
-Tensor stream_mix(const Tensor& g, const Tensor& x) { return mix(g, x); }
+Tensor stream_mix(const Tensor& g, const Tensor& x) {
+  if (use_fused({g, x})) return fused::stream_mix(g, g, x);
+  return mix(g, x);
+}
 
 Tensor stream_mix(const Tensor& g_forward, const Tensor& g_backward, const Tensor& x) {
+  if (use_fused({g_forward, g_backward, x})) return fused::stream_mix(g_forward, g_backward, x);
   return StraightThrough::apply(mix(g_forward.detach(), x.detach()), mix(g_backward, x));
 }
 
 Tensor stream_aggregate(const Tensor& w, const Tensor& x) {
+  if (use_fused({w, x})) return fused::stream_aggregate(w, x);
   return w.unsqueeze(-2).matmul(as_streams(x, w.size(-1))).squeeze(-2);
 }
 
 Tensor stream_update(const Tensor& h, const Tensor& x, const Tensor& w, const Tensor& y) {
+  if (use_fused({h, x, w, y})) return fused::stream_update(h, x, w, y);
   const int64_t n = w.size(-1);
   const bool shared = y.size(-1) != x.size(-1);
   const Tensor distributed = w.unsqueeze(-1) * (shared ? y.unsqueeze(-2) : as_streams(y, n));

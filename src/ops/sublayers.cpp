@@ -3,10 +3,15 @@
 #include <cmath>
 #include <limits>
 
+#include "edelta/ops/dispatch.h"
+#include "ops/fused.h"
+
 namespace edelta::ops {
 namespace {
 
 using torch::Tensor;
+
+constexpr int64_t kLargestFusedHead = 256;
 
 Tensor add_residual(const Tensor& y, const Tensor& residual) {
   return residual.defined() ? residual + y : y;
@@ -24,11 +29,18 @@ Tensor rms_norm(const Tensor& x, const Tensor& weight) {
 }
 
 Tensor linear(const Tensor& x, const Norm& norm, const Affine& map, const Tensor& residual) {
+  if (use_fused({x, norm.weight, norm.bias, map.weight, map.bias, residual})) {
+    return fused::linear(x, norm, map, residual);
+  }
   return add_residual(torch::linear(layer_norm(x, norm), map.weight, map.bias), residual);
 }
 
 Tensor mlp(const Tensor& x, const Norm& norm, const Affine& fc, const Affine& proj,
            const Tensor& residual) {
+  if (use_fused(
+          {x, norm.weight, norm.bias, fc.weight, fc.bias, proj.weight, proj.bias, residual})) {
+    return fused::mlp(x, norm, fc, proj, residual);
+  }
   return linear(torch::gelu(linear(x, norm, fc)), {}, proj, residual);
 }
 
@@ -36,6 +48,9 @@ Tensor causal_attention(const Tensor& qkv, int64_t heads, double dropout) {
   const int64_t batch = qkv.size(0);
   const int64_t length = qkv.size(1);
   const int64_t width = qkv.size(2) / 3;
+  if (dropout == 0 && width / heads <= kLargestFusedHead && use_fused({qkv})) {
+    return fused::causal_attention(qkv, heads);
+  }
   const auto split_heads = [&](const Tensor& part) {
     return part.reshape({batch, length, heads, width / heads}).transpose(1, 2);
   };

@@ -184,15 +184,15 @@ const std::vector<Preset>& presets() {
       {"smoke",
        "small models and short sequences: seconds",
        {{"train",
-         {{"iterations", 300},
+         {{"iterations", 800},
           {"batch", 16},
           {"warmup", 20},
-          {"lr", 1e-2},
-          {"min_lr", 1e-3},
+          {"lr", 3e-3},
+          {"min_lr", 3e-4},
           {"eval_interval", 50},
           {"checkpoint_interval", 100}}},
         {"model", {{"n_layer", 2}, {"n_embd", 64}}},
-        {"task", {{"steps", 16}, {"train", 256}, {"val", 64}}}}}};
+        {"task", {{"dim", 16}, {"steps", 16}, {"train", 256}, {"val", 64}}}}}};
   return all;
 }
 

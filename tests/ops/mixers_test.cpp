@@ -127,16 +127,20 @@ TEST(RoutingWeights, MatchWholeMatrices) {
   const Tensor y = normal({5, 1, d});
   const Tensor h_pre = z.exp() / z.exp().sum(-1, true);
   const Tensor h_post = z.exp() / z.exp().sum(-2, true);
-  EXPECT_LT(difference(pre_weights(z).unsqueeze(-2).matmul(x), h_pre.matmul(x).mean(-2, true)),
-            1e-14);
-  EXPECT_LT(difference(post_weights(z).unsqueeze(-1) * y, h_post.matmul(y.expand({5, n, d}))),
-            1e-14);
+  EXPECT_LT(
+      difference(mixer_weights(z, z).pre.unsqueeze(-2).matmul(x), h_pre.matmul(x).mean(-2, true)),
+      1e-14);
+  EXPECT_LT(
+      difference(mixer_weights(z, z).post.unsqueeze(-1) * y, h_post.matmul(y.expand({5, n, d}))),
+      1e-14);
 }
 
 TEST(RoutingWeights, Gradients) {
   torch::manual_seed(9);
-  expect_gradient([](const auto& in) { return pre_weights(in[0]); }, {normal({3, 4, 4})});
-  expect_gradient([](const auto& in) { return post_weights(in[0]); }, {normal({3, 4, 4})});
+  expect_gradient([](const auto& in) { return mixer_weights(in[0], in[0]).pre; },
+                  {normal({3, 4, 4})});
+  expect_gradient([](const auto& in) { return mixer_weights(in[0], in[0]).post; },
+                  {normal({3, 4, 4})});
 }
 
 }  // namespace

@@ -20,7 +20,9 @@ torch::Tensor iterative_cayley_from_identity(const torch::Tensor& z, double alph
 // JPmHC's routing. H_pre, a softmax over each row of Z, is only ever averaged over its rows, and
 // H_post, a softmax over each column, only ever meets the same vector in every stream. What counts
 // are therefore the n column means of H_pre and the n row sums of H_post.
-torch::Tensor pre_weights(const torch::Tensor& z);   // [..., n]
-torch::Tensor post_weights(const torch::Tensor& z);  // [..., n]
+struct MixerWeights {
+  torch::Tensor pre, post;  // [..., n]
+};
+MixerWeights mixer_weights(const torch::Tensor& z_pre, const torch::Tensor& z_post);
 
 }  // namespace edelta::ops

@@ -12,28 +12,16 @@ struct Lines {
   int64_t between, within;
 };
 
-// What each division of each line divided by, and the reciprocal: division is the slowest
-// instruction here, so the backward pass repeats none.
-struct Divisors {
-  Lanes *totals, *factors;
-  Divisors from(int64_t at) const { return {totals + at, factors + at}; }
-};
-
-Divisors divisors(Scratch& scratch, int64_t count) {
-  return {lanes(scratch, count), lanes(scratch, count)};
-}
-
-// Every line /= (its sum + ε).
+// Every line /= (its sum + ε); what each was divided by goes to `totals`.
 template <int kStreams>
-void normalise(Lanes* p, int64_t streams, Lines lines, Divisors divisors) {
+void normalise(Lanes* p, int64_t streams, Lines lines, Lanes* totals) {
   const int64_t n = kStreams > 0 ? kStreams : streams;
   for (int64_t i = 0; i < n; ++i) {
     Lanes* line = p + i * lines.between;
     Lanes total = Lanes{} + kEpsilon;
     for (int64_t j = 0; j < n; ++j) total += line[j * lines.within];
     const Lanes factor = 1.0F / total;
-    divisors.totals[i] = total;
-    divisors.factors[i] = factor;
+    totals[i] = total;
     for (int64_t j = 0; j < n; ++j) line[j * lines.within] *= factor;
   }
 }
@@ -58,63 +46,58 @@ void exp_rows(Lanes* p, int64_t streams) {
   }
 }
 
-// All iterations on p. The divisors lie at (2·iteration + column step)·n + line.
+// All iterations on p. The totals lie at (2·iteration + column step)·n + line.
 template <int kStreams>
-void iterate(Lanes* p, int64_t streams, int64_t iterations, Divisors divisors) {
+void iterate(Lanes* p, int64_t streams, int64_t iterations, Lanes* totals) {
   const int64_t n = kStreams > 0 ? kStreams : streams;
   const Lines rows{n, 1}, columns{1, n};
   for (int64_t k = 0; k < iterations; ++k) {
     if (k == 0) {
       exp_rows<kStreams>(p, n);
     } else {
-      normalise<kStreams>(p, n, rows, divisors.from(2 * k * n));
+      normalise<kStreams>(p, n, rows, totals + 2 * k * n);
     }
-    normalise<kStreams>(p, n, columns, divisors.from((2 * k + 1) * n));
+    normalise<kStreams>(p, n, columns, totals + (2 * k + 1) * n);
   }
 }
 
-// Through one division of lines: out = a·f with f = 1/(Σa + ε), so da = f·(dout − Σ dout·out).
-// Turns `d` from dout into da and `p` from out back into a, so that no earlier state has to be
-// kept.
+// Through one division of lines, on the gradient λ of ln p: ln out = ln a − ln(Σa + ε), so
+// λ_a = λ_out − out·Σ λ_out. Nothing is divided by: where a line has underflowed, the gradient of p
+// itself would grow by 1/ε with every iteration.
 template <int kStreams>
-void normalise_backward(Lanes* p, Lanes* d, int64_t streams, Lines lines, Divisors divisors) {
+void normalise_backward(const Lanes* p, Lanes* lambda, int64_t streams, Lines lines) {
   const int64_t n = kStreams > 0 ? kStreams : streams;
   for (int64_t i = 0; i < n; ++i) {
-    Lanes* p_line = p + i * lines.between;
-    Lanes* d_line = d + i * lines.between;
-    Lanes along{};
-    for (int64_t j = 0; j < n; ++j) along += p_line[j * lines.within] * d_line[j * lines.within];
-    const Lanes total = divisors.totals[i];
-    const Lanes factor = divisors.factors[i];
-    for (int64_t j = 0; j < n; ++j) {
-      d_line[j * lines.within] = factor * (d_line[j * lines.within] - along);
-      p_line[j * lines.within] *= total;
-    }
+    const Lanes* p_line = p + i * lines.between;
+    Lanes* lambda_line = lambda + i * lines.between;
+    Lanes total{};
+    for (int64_t j = 0; j < n; ++j) total += lambda_line[j * lines.within];
+    for (int64_t j = 0; j < n; ++j)
+      lambda_line[j * lines.within] -= p_line[j * lines.within] * total;
   }
 }
 
-// Through exp_rows: dz = out·(dout − Σ dout·out) along the row.
+// Turns p from the result of a division back into what was divided, so that no earlier state has to
+// be kept.
 template <int kStreams>
-void exp_rows_backward(const Lanes* p, Lanes* d, int64_t streams) {
+void undo_normalise(Lanes* p, int64_t streams, Lines lines, const Lanes* totals) {
   const int64_t n = kStreams > 0 ? kStreams : streams;
   for (int64_t i = 0; i < n; ++i) {
-    Lanes along{};
-    for (int64_t j = 0; j < n; ++j) along += p[i * n + j] * d[i * n + j];
-    for (int64_t j = 0; j < n; ++j) d[i * n + j] = p[i * n + j] * (d[i * n + j] - along);
+    for (int64_t j = 0; j < n; ++j) p[i * lines.between + j * lines.within] *= totals[i];
   }
 }
 
+// `lambda` starts as the gradient of ln of the result and ends as that of Z.
 template <int kStreams>
-void iterate_backward(Lanes* p, Lanes* d, int64_t streams, int64_t iterations, Divisors divisors) {
+void iterate_backward(Lanes* p, Lanes* lambda, int64_t streams, int64_t iterations,
+                      const Lanes* totals) {
   const int64_t n = kStreams > 0 ? kStreams : streams;
   const Lines rows{n, 1}, columns{1, n};
   for (int64_t k = iterations - 1; k >= 0; --k) {
-    normalise_backward<kStreams>(p, d, n, columns, divisors.from((2 * k + 1) * n));
-    if (k == 0) {
-      exp_rows_backward<kStreams>(p, d, n);
-    } else {
-      normalise_backward<kStreams>(p, d, n, rows, divisors.from(2 * k * n));
-    }
+    normalise_backward<kStreams>(p, lambda, n, columns);
+    undo_normalise<kStreams>(p, n, columns, totals + (2 * k + 1) * n);
+    normalise_backward<kStreams>(p, lambda, n, rows);
+    if (k > 0) undo_normalise<kStreams>(p, n, rows, totals + 2 * k * n);
   }
 }
 
@@ -125,9 +108,9 @@ void sinkhorn_forward(const SinkhornForward& a) {
   for_token_blocks(a.shape, [&]<int kStreams>(int64_t first, int64_t tokens) {
     Scratch scratch;
     Lanes* p = lanes(scratch, n * n);
-    const Divisors used = divisors(scratch, 2 * a.iterations * n);
+    Lanes* totals = lanes(scratch, 2 * a.iterations * n);
     load_tokens(a.z + first * a.shape.stride, a.shape.stride, tokens, n * n, p);
-    iterate<kStreams>(p, n, a.iterations, used);
+    iterate<kStreams>(p, n, a.iterations, totals);
     store_tokens(p, tokens, n * n, a.h + first * n * n, n * n);
   });
 }
@@ -137,13 +120,14 @@ void sinkhorn_backward(const SinkhornBackward& a) {
   for_token_blocks(a.shape, [&]<int kStreams>(int64_t first, int64_t tokens) {
     Scratch scratch;
     Lanes* p = lanes(scratch, n * n);
-    Lanes* d = lanes(scratch, n * n);
-    const Divisors used = divisors(scratch, 2 * a.iterations * n);
+    Lanes* lambda = lanes(scratch, n * n);
+    Lanes* totals = lanes(scratch, 2 * a.iterations * n);
     load_tokens(a.z + first * a.shape.stride, a.shape.stride, tokens, n * n, p);
-    load_tokens(a.dh + first * n * n, n * n, tokens, n * n, d);
-    iterate<kStreams>(p, n, a.iterations, used);
-    iterate_backward<kStreams>(p, d, n, a.iterations, used);
-    store_tokens(d, tokens, n * n, a.dz + first * a.shape.stride, a.shape.stride);
+    load_tokens(a.dh + first * n * n, n * n, tokens, n * n, lambda);
+    iterate<kStreams>(p, n, a.iterations, totals);
+    for (int64_t i = 0; i < n * n; ++i) lambda[i] *= p[i];
+    iterate_backward<kStreams>(p, lambda, n, a.iterations, totals);
+    store_tokens(lambda, tokens, n * n, a.dz + first * a.shape.stride, a.shape.stride);
   });
 }
 

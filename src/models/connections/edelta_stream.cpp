@@ -21,8 +21,9 @@ class EdeltaStreamConnection : public Connection {
   Tensor forward(const Tensor& x, const Branch& f, Pass& pass) override {
     const Tensor g = geo_(x, pass);
     const std::vector<Tensor> z = router_->forward(g);
-    const Tensor y = f(ops::stream_aggregate(ops::pre_weights(z[0]), g));
-    return ops::stream_update({}, g, ops::post_weights(z[1]), y);
+    const auto [pre, post] = ops::mixer_weights(z[0], z[1]);
+    const Tensor y = f(ops::stream_aggregate(pre, g));
+    return ops::stream_update({}, g, post, y);
   }
 
   void initialise() override {

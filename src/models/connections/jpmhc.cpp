@@ -21,8 +21,9 @@ class JpmhcConnection : public Connection {
     const std::vector<Tensor> z = router_->forward(x);
     const Tensor h_res = ops::iterative_cayley(z[2], alpha_, iterations_);
     if (pass.record_operators) pass.operators.push_back(h_res);
-    const Tensor y = f(ops::stream_aggregate(ops::pre_weights(z[0]), x));
-    return ops::stream_update(h_res, x, ops::post_weights(z[1]), y);
+    const auto [pre, post] = ops::mixer_weights(z[0], z[1]);
+    const Tensor y = f(ops::stream_aggregate(pre, x));
+    return ops::stream_update(h_res, x, post, y);
   }
 
   void initialise() override { router_->initialise(); }
