@@ -5,6 +5,7 @@
 
 namespace edelta::cli {
 
+void add_bench(CLI::App& app);
 void add_data(CLI::App& app);
 void add_doctor(CLI::App& app);
 void add_eval(CLI::App& app);

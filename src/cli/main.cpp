@@ -48,6 +48,7 @@ int main(int argc, char** argv) {
   edelta::cli::add_verify(app);
   edelta::cli::add_parity(app);
   edelta::cli::add_params(app);
+  edelta::cli::add_bench(app);
   edelta::cli::add_doctor(app);
   try {
     edelta::ops::set_threads(std::nullopt);

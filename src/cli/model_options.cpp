@@ -7,12 +7,16 @@
 
 namespace edelta::cli {
 
-void add_machine_options(CLI::App& command) {
+void add_threads_option(CLI::App& command) {
   command
       .add_option_function<int64_t>(
           "--threads", [](int64_t threads) { ops::set_threads(threads); },
           "Threads to compute with (default: OMP_NUM_THREADS, or all CPUs)")
       ->check(CLI::Range(1, 1024));
+}
+
+void add_machine_options(CLI::App& command) {
+  add_threads_option(command);
   command
       .add_option_function<std::string>(
           "--impl",

@@ -201,7 +201,9 @@ void run(const Options& options) {
   if (const auto warning = ops::blas_warning()) fmt::print(stderr, "{}\n", *warning);
   RunFolder folder(options.resume);
   if (options.resume.empty()) {
-    const train::TrainConfig config = configuration(options);
+    train::TrainConfig config = configuration(options);
+    // A user's files are looked at before anything is written.
+    if (!config.data.empty()) fit_model_to_data(config, load_data(config));
     folder = RunFolder(options.out.empty() ? free_folder(config).string() : options.out);
     folder.create(config);
   }

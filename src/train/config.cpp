@@ -94,6 +94,18 @@ json merged(json base, const json& over) {
   return base;
 }
 
+// What of the preset's task settings the task has: negation has single positions, for example.
+json preset_for_task(const json& preset, const std::string& task) {
+  json settings = json::object();
+  const json defaults = data::default_task_options(task);
+  const auto found = preset.find("task");
+  if (found == preset.end()) return settings;
+  for (const auto& [key, value] : found->items()) {
+    if (defaults.contains(key) && defaults[key] != 1) settings[key] = value;
+  }
+  return settings;
+}
+
 }  // namespace
 
 Protocol protocol_from_json(const json& given, const std::string& source) {
@@ -145,9 +157,10 @@ TrainConfig train_config_from_json(const json& given, const std::string& source)
 
     config.data = text_at(given, "data", "");
     if (config.data.empty()) {
-      const json task = layered("task", "task");
+      const json task = section(given, "task", "task", source);
       require(task.contains("task"), "task is missing; so is a data folder");
-      config.task = task.get<data::TaskOptions>();
+      config.task =
+          merged(preset_for_task(preset, text_at(task, "task", "")), task).get<data::TaskOptions>();
     } else {
       require(!given.contains("task"), "task and data exclude each other");
     }

@@ -1,0 +1,156 @@
+// edelta bench: training steps at the paper's sizes, fused against composite, against the FMA peak.
+#include "edelta/experiments/bench.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "cli/commands.h"
+#include "cli/model_options.h"
+#include "cli/table.h"
+#include "edelta/data/task.h"
+#include "edelta/error.h"
+#include "edelta/models/registry.h"
+#include "edelta/ops/machine.h"
+
+namespace edelta::cli {
+namespace {
+
+using experiments::ModelBench;
+using experiments::StepTimes;
+
+struct Options {
+  std::vector<std::string> models;
+  std::string task = "gyroscope";
+  experiments::BenchOptions bench;
+  std::string compare = "composite";
+  int64_t width = 0;
+  bool json = false;
+};
+
+nlohmann::ordered_json to_json(const StepTimes& times, int64_t tokens) {
+  return {{"step_s", times.step()},
+          {"forward_s", times.forward},
+          {"backward_s", times.backward},
+          {"optimiser_s", times.optimiser},
+          {"inference_tokens_per_s", static_cast<double>(tokens) / times.inference}};
+}
+
+nlohmann::ordered_json to_json(const ModelBench& bench, bool compared) {
+  nlohmann::ordered_json out{{"model", bench.model},
+                             {"tokens", bench.tokens},
+                             {"gflop", bench.gflop},
+                             {"fma_peak_gflops", bench.peak_gflops},
+                             {"share_of_peak", bench.share_of_peak()},
+                             {"fused", to_json(bench.fused, bench.tokens)},
+                             {"fused_activation_bytes", bench.fused_bytes}};
+  if (compared) {
+    out["composite"] = to_json(bench.composite, bench.tokens);
+    out["composite_activation_bytes"] = bench.composite_bytes;
+    out["speedup"] = bench.speedup();
+  }
+  return out;
+}
+
+models::ModelConfig configuration(const std::string& model, const Options& options,
+                                  const data::TaskOptions& task) {
+  models::ModelConfig config = models::matched_config(model);
+  if (options.width > 0) config.n_embd = options.width;
+  config.input_dim = task.dim;
+  config.block_size = std::max(config.block_size, options.bench.length);
+  validate(config);
+  return config;
+}
+
+void run(Options options) {
+  const data::TaskOptions task = data::default_task_options(options.task);
+  if (options.bench.length == 0) options.bench.length = task.steps;
+  options.bench.compare = options.compare == "composite";
+  if (options.models.empty()) {
+    for (const auto& architecture : models::architectures()) {
+      options.models.push_back(architecture.name);
+    }
+  }
+  if (const auto warning = ops::blas_warning()) fmt::print(stderr, "{}\n", *warning);
+  Table table({{"model"},
+               {"step s", Align::right},
+               {"forward", Align::right},
+               {"backward", Align::right},
+               {"optimiser", Align::right},
+               {"composite s", Align::right},
+               {"speed-up", Align::right},
+               {"GFLOP", Align::right},
+               {"of peak", Align::right},
+               {"inference tok/s", Align::right},
+               {"memory MB", Align::right}});
+  nlohmann::ordered_json results = nlohmann::ordered_json::array();
+  double peak = 0;
+  for (const std::string& model : options.models) {
+    fmt::print(stderr, "measuring {} …\n", model);
+    const ModelBench bench = bench_model(configuration(model, options, task), options.bench);
+    results.push_back(to_json(bench, options.bench.compare));
+    peak = std::max(peak, bench.peak_gflops);
+    const bool compared = options.bench.compare;
+    table.add(
+        {model, fmt::format("{:.3f}", bench.fused.step()),
+         fmt::format("{:.3f}", bench.fused.forward), fmt::format("{:.3f}", bench.fused.backward),
+         fmt::format("{:.4f}", bench.fused.optimiser),
+         compared ? fmt::format("{:.3f}", bench.composite.step()) : "-",
+         compared ? fmt::format("{:.2f}×", bench.speedup()) : "-",
+         fmt::format("{:.0f}", bench.gflop), fmt::format("{:.0f} %", 100 * bench.share_of_peak()),
+         fmt::format("{:.0f}", static_cast<double>(bench.tokens) / bench.fused.inference),
+         fmt::format("{:.0f}{}", bench.fused_bytes / 1e6,
+                     compared ? fmt::format(" / {:.0f}", bench.composite_bytes / 1e6) : "")});
+  }
+  if (options.json) {
+    const nlohmann::ordered_json out{{"machine", ops::describe_machine()},
+                                     {"batch", options.bench.batch},
+                                     {"length", options.bench.length},
+                                     {"results", results}};
+    fmt::print("{}\n", out.dump(2));
+    return;
+  }
+  fmt::print(
+      "batch {} × {} positions, {} threads, FMA peak {:.0f} GFLOP/s, GEMM {:.0f} GFLOP/s\n\n{}",
+      options.bench.batch, options.bench.length, ops::threads(), peak, ops::measure_gemm(),
+      table.text());
+  fmt::print(
+      "\nTimes are the fastest of {} interleaved repetitions. Memory: what a forward pass keeps "
+      "for the\nbackward pass, fused / composite.\n",
+      options.bench.repetitions);
+}
+
+}  // namespace
+
+void add_bench(CLI::App& app) {
+  CLI::App* command = app.add_subcommand(
+      "bench", "Time training steps: fused against composite, and the share of the FMA peak");
+  auto options = std::make_shared<Options>();
+  options->bench.length = 0;
+  command->add_option("--models", options->models, "Architectures, comma-separated (default: all)")
+      ->delimiter(',');
+  command->add_option("--task", options->task, "Task whose dimension and length to take")
+      ->capture_default_str();
+  command->add_option("--batch", options->bench.batch, "Sequences a batch")
+      ->check(CLI::Range(1, 65536))
+      ->capture_default_str();
+  command->add_option("--length", options->bench.length, "Positions (default: the task's)")
+      ->check(CLI::Range(1, 1 << 20));
+  command->add_option("--width", options->width, "Width D (default: the matched one)")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--repetitions", options->bench.repetitions, "Repetitions")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  command->add_option("--compare", options->compare, "composite (libtorch) or none")
+      ->check(CLI::IsMember({"composite", "none"}))
+      ->capture_default_str();
+  add_threads_option(*command);
+  command->add_flag("--json", options->json, "Print JSON");
+  command->footer("Examples:\n  edelta bench\n  edelta bench --models edelta,gpt --task stability");
+  command->callback([options] { run(*options); });
+}
+
+}  // namespace edelta::cli

@@ -1,0 +1,136 @@
+#include "edelta/experiments/bench.h"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <limits>
+
+#include "edelta/models/model.h"
+#include "edelta/models/registry.h"
+#include "edelta/ops/machine.h"
+#include "edelta/train/optimiser.h"
+
+namespace edelta::experiments {
+namespace {
+
+using torch::Tensor;
+using Clock = std::chrono::steady_clock;
+
+double since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+double resident_bytes() {
+  std::ifstream file("/proc/self/statm");
+  int64_t total = 0, resident = 0;
+  file >> total >> resident;
+  return static_cast<double>(resident) * static_cast<double>(sysconf(_SC_PAGESIZE));
+}
+
+// One model with its data, stepped by either implementation.
+class Subject {
+ public:
+  Subject(const models::ModelConfig& config, const BenchOptions& options)
+      : model_(std::make_shared<models::Model>(config)), optimiser_(*model_, train::Protocol()) {
+    torch::manual_seed(1);
+    x_ = torch::randn({options.batch, options.length, config.input_dim});
+    y_ = torch::randn_like(x_);
+  }
+
+  // Runs a step and keeps the fastest time of each phase in `best`. Returns what the activations
+  // added to the process's memory.
+  double step(ops::Implementation implementation, StepTimes& best) {
+    ops::set_implementation(implementation);
+    optimiser_.zero_gradients();
+    model_->train();
+    const double before = resident_bytes();
+    auto start = Clock::now();
+    models::Pass pass;
+    const Tensor loss = model_->loss(model_->forward(x_, pass), y_) + model_->gate_loss(pass);
+    keep_fastest(best.forward, since(start));
+    const double activations = resident_bytes() - before;
+    start = Clock::now();
+    loss.backward();
+    keep_fastest(best.backward, since(start));
+    start = Clock::now();
+    optimiser_.step(1e-4, optimiser_.gradient_norm());
+    keep_fastest(best.optimiser, since(start));
+    return activations;
+  }
+
+  void infer(ops::Implementation implementation, StepTimes& best) {
+    ops::set_implementation(implementation);
+    const torch::NoGradGuard no_grad;
+    model_->eval();
+    const auto start = Clock::now();
+    model_->forward(x_);
+    keep_fastest(best.inference, since(start));
+  }
+
+ private:
+  static void keep_fastest(double& best, double seconds) {
+    best = best == 0 ? seconds : std::min(best, seconds);
+  }
+
+  std::shared_ptr<models::Model> model_;
+  train::AdamW optimiser_;
+  Tensor x_, y_;
+};
+
+}  // namespace
+
+double step_gflop(const models::ModelConfig& config, int64_t batch, int64_t length) {
+  const auto model = std::make_shared<models::Model>(config);
+  double weights = 0;
+  for (const auto& item : model->named_parameters()) {
+    const std::string& name = item.key();
+    const bool folded =
+        name.find("h_pre_") != std::string::npos || name.find("h_post_") != std::string::npos;
+    // With one operator a sequence, its generator runs once for all the sequence's tokens.
+    const bool generator =
+        name.find(".geo_") != std::string::npos || name.find(".delta_") != std::string::npos;
+    const bool embedding = name == "pos_emb" || name.find(".wpe.") != std::string::npos;
+    if (item.value().dim() < 2 || folded || embedding || name.find(".b_res") != std::string::npos) {
+      continue;
+    }
+    const double share =
+        generator && config.pool == ops::Pool::sequence ? 1 / static_cast<double>(length) : 1.0;
+    weights += share * static_cast<double>(item.value().numel());
+  }
+  const bool narrow =
+      models::find_architecture(config.model).branch_width == models::BranchWidth::stream;
+  const double width = static_cast<double>(narrow ? config.stream_width() : config.n_embd);
+  const double attention =
+      3.5 * 2 * static_cast<double>(length) * width * static_cast<double>(config.n_layer);
+  return 1e-9 * static_cast<double>(batch * length) * (6 * weights + attention);
+}
+
+ModelBench bench_model(const models::ModelConfig& config, const BenchOptions& options) {
+  using ops::Implementation;
+  const Implementation chosen = ops::implementation();
+  Subject subject(config, options);
+  ModelBench bench;
+  bench.model = config.model;
+  bench.tokens = options.batch * options.length;
+  bench.gflop = step_gflop(config, options.batch, options.length);
+  StepTimes warm_up;
+  bench.fused_bytes = subject.step(Implementation::fused, warm_up);
+  if (options.compare) bench.composite_bytes = subject.step(Implementation::composite, warm_up);
+  for (int64_t i = 0; i < options.repetitions; ++i) {
+    bench.peak_gflops = std::max(bench.peak_gflops, ops::measure_fma_peak(0.1));
+    subject.step(Implementation::fused, bench.fused);
+    subject.infer(Implementation::fused, bench.fused);
+    if (options.compare) {
+      subject.step(Implementation::composite, bench.composite);
+      subject.infer(Implementation::composite, bench.composite);
+    }
+    subject.step(Implementation::fused, bench.fused);
+  }
+  ops::set_implementation(chosen);
+  return bench;
+}
+
+}  // namespace edelta::experiments

@@ -1,0 +1,26 @@
+# Shared by the command-line tests: $edelta is the program, $work a temporary folder.
+set -euo pipefail
+edelta=$1
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+fail() { echo "FAILED: $*" >&2; exit 1; }
+
+# expect_exit CODE COMMAND...: runs it; its standard error goes to $work/stderr.
+expect_exit() {
+  local expected=$1 code=0
+  shift
+  "$@" >"$work/stdout" 2>"$work/stderr" || code=$?
+  [ "$code" = "$expected" ] || { cat "$work/stderr" >&2; fail "exit $code instead of $expected: $*"; }
+}
+
+# Metrics without what the clock says.
+untimed_metrics() { sed 's/,"tokens_per_second":[^,}]*//' "$1/metrics.jsonl"; }
+
+same_run() {
+  cmp "$1/best/model.safetensors" "$2/best/model.safetensors" || fail "best weights differ"
+  "$edelta" export "$1" --weights last --out "$work/a.safetensors" >/dev/null
+  "$edelta" export "$2" --weights last --out "$work/b.safetensors" >/dev/null
+  cmp "$work/a.safetensors" "$work/b.safetensors" || fail "last weights differ"
+  cmp <(untimed_metrics "$1") <(untimed_metrics "$2") || fail "metrics differ"
+}

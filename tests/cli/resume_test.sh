@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# A run that is killed again and again, at any moment, ends like one that was left alone; so does one
+# that was asked to stop.
+. "$(dirname "$0")/lib.sh"
+settings=(--model edelta --task gyroscope --preset smoke --iterations 120 --checkpoint-interval 7
+  --eval-interval 20 --log-interval 5 --dropout 0.1 --accumulate 2)
+
+"$edelta" train "${settings[@]}" --out "$work/whole" 2>/dev/null
+"$edelta" train "${settings[@]}" --out "$work/again" 2>/dev/null
+same_run "$work/whole" "$work/again"
+
+RANDOM=${EDELTA_TEST_SEED:-$$}
+start_or_resume() {
+  if [ -f "$work/killed/config.json" ]; then
+    exec "$edelta" train --resume "$work/killed"
+  else
+    exec "$edelta" train "${settings[@]}" --out "$work/killed"
+  fi
+}
+for kill in 1 2 3 4 5; do
+  (start_or_resume) >/dev/null 2>&1 &
+  sleep "0.$((RANDOM % 8 + 1))"
+  kill -KILL $! 2>/dev/null || true
+  wait $! 2>/dev/null || true
+done
+(start_or_resume) >/dev/null 2>&1
+same_run "$work/whole" "$work/killed"
+
+for signal in INT:130 TERM:143; do
+  name=${signal%:*}
+  # A script's background job ignores SIGINT from the start; a shell of its own, told to, does not.
+  setsid bash -ic 'exec "$@"' _ "$edelta" train "${settings[@]}" --iterations 100000 --out "$work/$name" \
+    >/dev/null 2>"$work/stderr" &
+  until [ -f "$work/$name/checkpoint/checkpoint.safetensors" ]; do sleep 0.1; done
+  pkill "-$name" -f -- "--out $work/$name" || fail "the run ended too early"
+  code=0
+  wait $! || code=$?
+  [ "$code" = "${signal#*:}" ] || fail "exit $code instead of ${signal#*:}"
+  grep -q "edelta train --resume" "$work/stderr" || fail "no word on how to resume"
+done
+echo "interrupted runs are resumed exactly"
