@@ -96,7 +96,7 @@ void match(const Options& options) {
       "Target: {} with {} layers, D {}: {} parameters.\n\nClosest depth at the usual width:\n\n",
       target.model, target.n_layer, target.n_embd, with_commas(count));
   print_configurations(by_depth, count);
-  fmt::print("\nClosest depth and width (D from 32 to 512 in steps of 32):\n\n");
+  fmt::print("\nClosest depth and width (D from 64 to 512 in steps of 32, at most 24 layers):\n\n");
   print_configurations(by_both, count);
 }
 

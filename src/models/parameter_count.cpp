@@ -10,6 +10,8 @@ namespace edelta::models {
 namespace {
 
 constexpr int64_t kWidthStep = 32;
+constexpr int64_t kSmallestWidth = 64;
+constexpr int64_t kDeepest = 24;  // deeper matches are closer, but no sensible models
 constexpr int64_t kLargestWidth = 512;
 
 // "transformer.h.3.geo_attn.u_net.0.weight" → "transformer.h.*.geo_attn".
@@ -66,11 +68,12 @@ ModelConfig match_depth(ModelConfig config, int64_t target) {
 ModelConfig match_depth_and_width(const ModelConfig& config, int64_t target) {
   ModelConfig best = config;
   int64_t least = -1;
-  for (int64_t width = kWidthStep; width <= kLargestWidth; width += kWidthStep) {
+  for (int64_t width = kSmallestWidth; width <= kLargestWidth; width += kWidthStep) {
     ModelConfig candidate = config;
     candidate.n_embd = width;
     if (width % config.n_streams != 0 || width % config.n_head != 0) continue;
     candidate = match_depth(candidate, target);
+    if (candidate.n_layer > kDeepest) continue;
     const int64_t miss = distance(count_parameters(candidate), target);
     if (least < 0 || miss < least) {
       least = miss;

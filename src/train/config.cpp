@@ -94,6 +94,11 @@ json merged(json base, const json& over) {
   return base;
 }
 
+void fit_model(models::ModelConfig& model, int64_t dim, int64_t length) {
+  model.input_dim = dim;
+  model.block_size = std::max(model.block_size, length);
+}
+
 // What of the preset's task settings the task has: negation has single positions, for example.
 json preset_for_task(const json& preset, const std::string& task) {
   json settings = json::object();
@@ -155,6 +160,9 @@ TrainConfig train_config_from_json(const json& given, const std::string& source)
     config.model =
         models::model_config_from_json(merged(json(models::to_json(matched)), model), "model");
 
+    // Unless it is given, the block is as long as the data: fit_model_to_data() makes it so.
+    if (!model.contains("block_size")) config.model.block_size = 1;
+
     config.data = text_at(given, "data", "");
     if (config.data.empty()) {
       const json task = section(given, "task", "task", source);
@@ -164,6 +172,7 @@ TrainConfig train_config_from_json(const json& given, const std::string& source)
     } else {
       require(!given.contains("task"), "task and data exclude each other");
     }
+    if (config.task) fit_model(config.model, config.task->dim, config.task->steps);
     validate(config);
   } catch (const InputError& error) {
     throw InputError(source + ": " + error.what());
@@ -178,9 +187,7 @@ data::Dataset load_data(const TrainConfig& config) {
 void fit_model_to_data(TrainConfig& config, const data::Dataset& dataset) {
   require(config.model.head == models::Head::continuous,
           "head is 'token'; training takes sequences of vectors: it must be 'continuous'");
-  const int64_t length = dataset.train_x.size(1);
-  config.model.input_dim = dataset.train_x.size(2);
-  config.model.block_size = std::max(config.model.block_size, length);
+  fit_model(config.model, dataset.train_x.size(2), dataset.train_x.size(1));
 }
 
 const std::vector<Preset>& presets() {

@@ -25,7 +25,8 @@ std::vector<ParameterGroup> parameter_breakdown(const ModelConfig& config);
 // The depth at which `config` comes closest to `target` parameters, everything else kept.
 ModelConfig match_depth(ModelConfig config, int64_t target);
 
-// The same over all widths from 32 to 512 in steps of 32 that n_streams and n_head divide.
+// The same over all widths from 64 to 512 in steps of 32 that n_streams and n_head divide, with 24
+// layers at most.
 ModelConfig match_depth_and_width(const ModelConfig& config, int64_t target);
 
 }  // namespace edelta::models

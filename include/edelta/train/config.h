@@ -52,9 +52,9 @@ nlohmann::ordered_json to_json(const TrainConfig& config);
 // the name of the architecture, and `task` likewise. InputError that names `source` and the key.
 TrainConfig train_config_from_json(const nlohmann::json& given, const std::string& source);
 
-// The data that the configuration names. The model's input_dim and block_size are then those of the
-// data; a configuration that says otherwise is an InputError.
+// The data that the configuration names.
 data::Dataset load_data(const TrainConfig& config);
+// Gives the model the data's dimension, and a block at least as long as its sequences.
 void fit_model_to_data(TrainConfig& config, const data::Dataset& dataset);
 
 // "paper", "quick" and "smoke", with a line each on what they are for.

@@ -1,0 +1,167 @@
+// Every fused op against its composite version in float64, over awkward shapes.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <vector>
+
+#include "edelta/ops/dispatch.h"
+#include "edelta/ops/machine.h"
+#include "edelta/ops/mixers.h"
+#include "edelta/ops/streams.h"
+#include "edelta/ops/sublayers.h"
+#include "edelta/torch.h"
+
+namespace edelta::ops {
+namespace {
+
+using torch::Tensor;
+using Op = std::function<Tensor(const std::vector<Tensor>&)>;
+
+struct Evaluated {
+  Tensor value;
+  std::vector<Tensor> gradients;
+};
+
+// The value, and the gradients of its product with fixed weights.
+Evaluated evaluate(const Op& op, const std::vector<Tensor>& inputs, torch::ScalarType dtype,
+                   Implementation implementation) {
+  const Implementation before = ops::implementation();
+  set_implementation(implementation);
+  std::vector<Tensor> arguments;
+  std::vector<Tensor> differentiated;
+  for (const Tensor& input : inputs) {
+    arguments.push_back(input.defined() ? input.detach().to(dtype).requires_grad_(true) : input);
+    if (input.defined()) differentiated.push_back(arguments.back());
+  }
+  const Tensor value = op(arguments);
+  const Tensor weights =
+      torch::sin(torch::arange(value.numel(), torch::kFloat64)).view(value.sizes());
+  Evaluated result{value.detach(),
+                   torch::autograd::grad({(value * weights.to(dtype)).sum()}, differentiated)};
+  set_implementation(before);
+  return result;
+}
+
+double relative_error(const Tensor& found, const Tensor& expected) {
+  const double scale = std::max(expected.abs().max().item<double>(), 1e-3);
+  return (found.to(torch::kFloat64) - expected).abs().max().item<double>() / scale;
+}
+
+void expect_fused_equals_composite(const Op& op, const std::vector<Tensor>& inputs) {
+  const Evaluated expected = evaluate(op, inputs, torch::kFloat64, Implementation::composite);
+  const Evaluated found = evaluate(op, inputs, torch::kFloat32, Implementation::fused);
+  EXPECT_LT(relative_error(found.value, expected.value), 2e-5);
+  ASSERT_EQ(found.gradients.size(), expected.gradients.size());
+  for (size_t i = 0; i < found.gradients.size(); ++i) {
+    EXPECT_LT(relative_error(found.gradients[i], expected.gradients[i]), 2e-4) << "argument " << i;
+  }
+  const Evaluated again = evaluate(op, inputs, torch::kFloat32, Implementation::fused);
+  EXPECT_TRUE(torch::equal(found.value, again.value)) << "not bit-identical";
+}
+
+struct Shape {
+  int64_t batch, length, streams, width;  // `width` is that of a stream
+};
+
+class FusedOps : public testing::TestWithParam<std::tuple<Shape, int64_t>> {
+ protected:
+  void SetUp() override {
+    torch::manual_seed(3);
+    before_ = threads();
+    set_threads(std::get<1>(GetParam()));
+  }
+  void TearDown() override { set_threads(before_); }
+
+  const Shape& shape() const { return std::get<0>(GetParam()); }
+  Tensor tokens(int64_t width) const {
+    return torch::randn({shape().batch, shape().length, width}, torch::kFloat64);
+  }
+  Tensor logits() const {
+    const int64_t n = shape().streams;
+    return torch::randn({shape().batch, shape().length, n, n}, torch::kFloat64);
+  }
+  static Tensor normal(std::vector<int64_t> sizes) { return torch::randn(sizes, torch::kFloat64); }
+
+  int64_t before_ = 1;
+};
+
+TEST_P(FusedOps, Linear) {
+  const int64_t in = shape().streams * shape().width, out = in + 5;
+  for (const bool everything : {true, false}) {
+    const Tensor none;
+    expect_fused_equals_composite(
+        [](const auto& a) {
+          return linear(a[0], {a[1], a[2]}, {a[3], a[4]}, a[5]);
+        },
+        {tokens(in), everything ? 1 + 0.1 * normal({in}) : none, everything ? normal({in}) : none,
+         normal({out, in}), everything ? normal({out}) : none, everything ? tokens(out) : none});
+  }
+}
+
+TEST_P(FusedOps, MlpWithTheResidualOfItsInput) {
+  const int64_t in = shape().streams * shape().width, hidden = 4 * in;
+  expect_fused_equals_composite(
+      [](const auto& a) {
+        return mlp(a[0], {a[1], {}}, {a[2], a[3]}, {a[4], {}}, a[0]);
+      },
+      {tokens(in), 1 + 0.1 * normal({in}), normal({hidden, in}) / 3, normal({hidden}),
+       normal({in, hidden}) / 3});
+}
+
+TEST_P(FusedOps, CausalAttention) {
+  for (const int64_t heads : {int64_t{1}, shape().streams}) {
+    expect_fused_equals_composite([=](const auto& a) { return causal_attention(a[0], heads); },
+                                  {tokens(3 * shape().streams * shape().width)});
+  }
+}
+
+TEST_P(FusedOps, StreamMixAndItsStraightThroughForm) {
+  const int64_t n = shape().streams;
+  const Tensor x = tokens(n * shape().width);
+  for (const int64_t operators : {int64_t{1}, shape().length}) {
+    const Tensor g = normal({shape().batch, operators, n, n});
+    expect_fused_equals_composite([](const auto& a) { return stream_mix(a[0], a[1]); }, {g, x});
+    const Tensor other = normal({shape().batch, operators, n, n});
+    expect_fused_equals_composite(
+        [&](const auto& a) { return stream_mix(other.to(a[0].scalar_type()), a[0], a[1]); },
+        {g, x});
+  }
+}
+
+TEST_P(FusedOps, StreamAggregateAndUpdate) {
+  const int64_t n = shape().streams, d = shape().width;
+  expect_fused_equals_composite([](const auto& a) { return stream_aggregate(a[0], a[1]); },
+                                {tokens(n), tokens(n * d)});
+  for (const bool shared : {true, false}) {
+    const Tensor y = tokens(shared ? d : n * d);
+    expect_fused_equals_composite(
+        [](const auto& a) { return stream_update(a[0], a[1], a[2], a[3]); },
+        {logits(), tokens(n * d), tokens(n), y});
+    expect_fused_equals_composite([](const auto& a) { return stream_update({}, a[0], a[1], a[2]); },
+                                  {tokens(n * d), tokens(n), y});
+  }
+}
+
+TEST_P(FusedOps, TokenOperators) {
+  expect_fused_equals_composite([](const auto& a) { return sinkhorn(a[0]); }, {logits()});
+  expect_fused_equals_composite([](const auto& a) { return iterative_cayley(a[0]); }, {logits()});
+  // Cut from the rows of one tensor, as a router does it.
+  const int64_t n = shape().streams;
+  expect_fused_equals_composite(
+      [=](const auto& a) {
+        const auto z = a[0].unflatten(-1, {3, n, n}).unbind(-3);
+        const auto [pre, post] = mixer_weights(z[0], z[1]);
+        return torch::cat({pre, post, iterative_cayley(z[2]).flatten(-2)}, -1);
+      },
+      {tokens(3 * n * n)});
+}
+
+INSTANTIATE_TEST_SUITE_P(Shapes, FusedOps,
+                         testing::Combine(testing::Values(Shape{1, 1, 4, 8}, Shape{2, 33, 3, 7},
+                                                          Shape{1, 65, 2, 20}, Shape{3, 10, 8, 3},
+                                                          Shape{2, 40, 4, 32}, Shape{1, 5, 1, 9},
+                                                          Shape{1, 3, 17, 2}),
+                                          testing::Values(int64_t{1}, int64_t{2}, int64_t{5})));
+
+}  // namespace
+}  // namespace edelta::ops
