@@ -56,7 +56,7 @@ if mount -t tmpfs -o size=6m tmpfs "$work/small" 2>/dev/null; then
   code=0
   "$edelta" train --model gpt --task stability --preset smoke --checkpoint-interval 10 --eval-interval 10 \
     --out "$work/small/run" >/dev/null 2>"$work/stderr" &
-  until [ -f "$work/small/run/checkpoint/checkpoint.safetensors" ]; do sleep 0.05; done
+  for wait in $(seq 600); do [ -f "$work/small/run/checkpoint/checkpoint.safetensors" ] || sleep 0.05; done
   head -c 6m /dev/zero >"$work/small/filler" 2>/dev/null || true
   wait $! || code=$?
   [ "$code" = 1 ] || { cat "$work/stderr"; fail "exit $code on a full disk"; }

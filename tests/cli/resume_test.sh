@@ -2,8 +2,9 @@
 # A run that is killed again and again, at any moment, ends like one that was left alone; so does one
 # that was asked to stop.
 . "$(dirname "$0")/lib.sh"
-settings=(--model edelta --task gyroscope --preset smoke --iterations 120 --checkpoint-interval 7
-  --eval-interval 20 --log-interval 5 --dropout 0.1 --accumulate 2)
+common=(--model edelta --task gyroscope --preset smoke --checkpoint-interval 7 --eval-interval 20
+  --log-interval 5 --dropout 0.1 --accumulate 2)
+settings=("${common[@]}" --iterations 120)
 
 "$edelta" train "${settings[@]}" --out "$work/whole" 2>/dev/null
 "$edelta" train "${settings[@]}" --out "$work/again" 2>/dev/null
@@ -28,11 +29,11 @@ same_run "$work/whole" "$work/killed"
 
 for signal in INT:130 TERM:143; do
   name=${signal%:*}
-  # A script's background job ignores SIGINT from the start; a shell of its own, told to, does not.
-  setsid bash -ic 'exec "$@"' _ "$edelta" train "${settings[@]}" --iterations 100000 --out "$work/$name" \
+  # A script's background job ignores SIGINT from the start, unless it is told not to.
+  env --default-signal=INT "$edelta" train "${common[@]}" --iterations 100000 --out "$work/$name" \
     >/dev/null 2>"$work/stderr" &
-  until [ -f "$work/$name/checkpoint/checkpoint.safetensors" ]; do sleep 0.1; done
-  pkill "-$name" -f -- "--out $work/$name" || fail "the run ended too early"
+  for wait in $(seq 300); do [ -f "$work/$name/checkpoint/checkpoint.safetensors" ] || sleep 0.1; done
+  kill "-$name" $! || fail "the run ended too early"
   code=0
   wait $! || code=$?
   [ "$code" = "${signal#*:}" ] || fail "exit $code instead of ${signal#*:}"
