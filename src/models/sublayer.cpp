@@ -37,11 +37,32 @@ class EnclosedSubLayer : public SubLayer {
     ops::Norm norm;
     ops::Affine map;
   };
-  static Entry enter(const Tensor& x, const ops::Norm& norm, const Tensor& pre,
+  static Entry enter(const Tensor& x, const ops::Norm& norm, const Around& around,
                      const nn::Linear& first) {
+    const Tensor& pre = around.pre;
+    if (around.repeats > 1) {
+      if (folds() && !pre.defined()) return fold_repeats(x, norm, around.repeats, first);
+      return enter(x.repeat({1, 1, around.repeats}), norm, {.pre = pre}, first);
+    }
     if (!pre.defined()) return {x, norm, affine(first)};
     if (folds()) return {x, norm, {first->weight.matmul(pre), first->bias}};
     return {ops::linear(x, norm, {pre, {}}), {}, affine(first)};
+  }
+
+  // n equal streams have the mean and variance of one, so LN(x repeated) is LN(x) repeated, and the
+  // first map sees the same numbers n times: it folds to the sum of its n blocks, each scaled by
+  // the norm's weight, with the norm's shift going into the bias.
+  static Entry fold_repeats(const Tensor& x, const ops::Norm& norm, int64_t repeats,
+                            const nn::Linear& first) {
+    const int64_t width = x.size(-1);
+    const Tensor weight =
+        (first->weight * norm.weight).view({first->weight.size(0), repeats, width}).sum(1);
+    Tensor bias = first->bias;
+    if (norm.bias.defined()) {
+      const Tensor shift = first->weight.matmul(norm.bias);
+      bias = bias.defined() ? bias + shift : shift;
+    }
+    return {x, {torch::ones({width}, x.options().requires_grad(false)), {}}, {weight, bias}};
   }
 
   // residual + post · dropout(last(y)), given how to compute map and residual in one op.
@@ -71,7 +92,7 @@ class Attention : public EnclosedSubLayer {
             register_module("c_proj", make_linear(options.width, options.width, options.bias))) {}
 
   Tensor forward(const Tensor& x, const ops::Norm& norm, const Around& around) override {
-    const Entry entry = enter(x, norm, around.pre, c_attn_);
+    const Entry entry = enter(x, norm, around, c_attn_);
     const Tensor qkv = ops::linear(entry.x, entry.norm, entry.map);
     const Tensor mixed = ops::causal_attention(qkv, heads_, dropout_probability());
     return leave(around, c_proj_, [&](const ops::Affine& map, const Tensor& residual) {
@@ -93,7 +114,7 @@ class Mlp : public EnclosedSubLayer {
                                 make_linear(4 * options.width, options.width, options.bias))) {}
 
   Tensor forward(const Tensor& x, const ops::Norm& norm, const Around& around) override {
-    const Entry entry = enter(x, norm, around.pre, c_fc_);
+    const Entry entry = enter(x, norm, around, c_fc_);
     return leave(around, c_proj_, [&](const ops::Affine& map, const Tensor& residual) {
       return ops::mlp(entry.x, entry.norm, entry.map, map, residual);
     });

@@ -15,6 +15,7 @@ using geometry::LayerNorm;
 
 // What stands around F in `residual + post · F(pre · LN(x))`; each part may be undefined.
 struct Around {
+  int64_t repeats = 1;          // x is one stream, to be repeated this often to the width of F
   torch::Tensor pre = {};       // [D, D]
   torch::Tensor post = {};      // [D, D]
   torch::Tensor residual = {};  // [B, T, D]

@@ -72,7 +72,7 @@ class MhcConnection : public Connection {
     const Mixers h = mixer_->forward(x);
     if (pass.record_operators) pass.operators.push_back(h.res);
     const Tensor a = ops::stream_aggregate(h.pre, x);
-    const Tensor y = f(a.repeat({1, 1, n_}));
+    const Tensor y = f(a, {.repeats = n_});
     return ops::stream_update(h.res, x, h.post, y);
   }
 
