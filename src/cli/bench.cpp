@@ -45,11 +45,9 @@ nlohmann::ordered_json to_json(const ModelBench& bench, bool compared) {
                              {"gflop", bench.gflop},
                              {"fma_peak_gflops", bench.peak_gflops},
                              {"share_of_peak", bench.share_of_peak()},
-                             {"fused", to_json(bench.fused, bench.tokens)},
-                             {"fused_activation_bytes", bench.fused_bytes}};
+                             {"fused", to_json(bench.fused, bench.tokens)}};
   if (compared) {
     out["composite"] = to_json(bench.composite, bench.tokens);
-    out["composite_activation_bytes"] = bench.composite_bytes;
     out["speedup"] = bench.speedup();
   }
   return out;
@@ -84,8 +82,7 @@ void run(Options options) {
                {"speed-up", Align::right},
                {"GFLOP", Align::right},
                {"of peak", Align::right},
-               {"inference tok/s", Align::right},
-               {"memory MB", Align::right}});
+               {"inference tok/s", Align::right}});
   nlohmann::ordered_json results = nlohmann::ordered_json::array();
   double peak = 0;
   for (const std::string& model : options.models) {
@@ -101,9 +98,7 @@ void run(Options options) {
          compared ? fmt::format("{:.3f}", bench.composite.step()) : "-",
          compared ? fmt::format("{:.2f}×", bench.speedup()) : "-",
          fmt::format("{:.0f}", bench.gflop), fmt::format("{:.0f} %", 100 * bench.share_of_peak()),
-         fmt::format("{:.0f}", static_cast<double>(bench.tokens) / bench.fused.inference),
-         fmt::format("{:.0f}{}", bench.fused_bytes / 1e6,
-                     compared ? fmt::format(" / {:.0f}", bench.composite_bytes / 1e6) : "")});
+         fmt::format("{:.0f}", static_cast<double>(bench.tokens) / bench.fused.inference)});
   }
   if (options.json) {
     const nlohmann::ordered_json out{{"machine", ops::describe_machine()},
@@ -117,10 +112,7 @@ void run(Options options) {
       "batch {} × {} positions, {} threads, FMA peak {:.0f} GFLOP/s, GEMM {:.0f} GFLOP/s\n\n{}",
       options.bench.batch, options.bench.length, ops::threads(), peak, ops::measure_gemm(),
       table.text());
-  fmt::print(
-      "\nTimes are the fastest of {} interleaved repetitions. Memory: what a forward pass keeps "
-      "for the\nbackward pass, fused / composite.\n",
-      options.bench.repetitions);
+  fmt::print("\nTimes are the fastest of {} interleaved repetitions.\n", options.bench.repetitions);
 }
 
 }  // namespace

@@ -1,12 +1,7 @@
 #include "edelta/experiments/bench.h"
 
-#include <sys/resource.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
-#include <fstream>
-#include <limits>
 
 #include "edelta/models/model.h"
 #include "edelta/models/registry.h"
@@ -23,13 +18,6 @@ double since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-double resident_bytes() {
-  std::ifstream file("/proc/self/statm");
-  int64_t total = 0, resident = 0;
-  file >> total >> resident;
-  return static_cast<double>(resident) * static_cast<double>(sysconf(_SC_PAGESIZE));
-}
-
 // One model with its data, stepped by either implementation.
 class Subject {
  public:
@@ -40,25 +28,21 @@ class Subject {
     y_ = torch::randn_like(x_);
   }
 
-  // Runs a step and keeps the fastest time of each phase in `best`. Returns what the activations
-  // added to the process's memory.
-  double step(ops::Implementation implementation, StepTimes& best) {
+  // Runs a step and keeps the fastest time of each phase in `best`.
+  void step(ops::Implementation implementation, StepTimes& best) {
     ops::set_implementation(implementation);
     optimiser_.zero_gradients();
     model_->train();
-    const double before = resident_bytes();
     auto start = Clock::now();
     models::Pass pass;
     const Tensor loss = model_->loss(model_->forward(x_, pass), y_) + model_->gate_loss(pass);
     keep_fastest(best.forward, since(start));
-    const double activations = resident_bytes() - before;
     start = Clock::now();
     loss.backward();
     keep_fastest(best.backward, since(start));
     start = Clock::now();
     optimiser_.step(1e-4, optimiser_.gradient_norm());
     keep_fastest(best.optimiser, since(start));
-    return activations;
   }
 
   void infer(ops::Implementation implementation, StepTimes& best) {
@@ -117,8 +101,8 @@ ModelBench bench_model(const models::ModelConfig& config, const BenchOptions& op
   bench.tokens = options.batch * options.length;
   bench.gflop = step_gflop(config, options.batch, options.length);
   StepTimes warm_up;
-  bench.fused_bytes = subject.step(Implementation::fused, warm_up);
-  if (options.compare) bench.composite_bytes = subject.step(Implementation::composite, warm_up);
+  subject.step(Implementation::fused, warm_up);
+  if (options.compare) subject.step(Implementation::composite, warm_up);
   for (int64_t i = 0; i < options.repetitions; ++i) {
     bench.peak_gflops = std::max(bench.peak_gflops, ops::measure_fma_peak(0.1));
     subject.step(Implementation::fused, bench.fused);

@@ -27,9 +27,6 @@ struct ModelBench {
   StepTimes fused;
   StepTimes composite;
   double peak_gflops = 0;  // FMA, measured between the repetitions
-  // Memory that the computation of one step adds to the process, in bytes.
-  double fused_bytes = 0;
-  double composite_bytes = 0;
 
   double speedup() const { return composite.step() / fused.step(); }
   double share_of_peak() const { return gflop / fused.step() / peak_gflops; }
