@@ -28,15 +28,19 @@ struct Options {
   experiments::BenchOptions bench;
   std::string compare = "composite";
   int64_t width = 0;
+  bool phases = false;
   bool json = false;
 };
 
-nlohmann::ordered_json to_json(const StepTimes& times, int64_t tokens) {
+nlohmann::ordered_json to_json(const StepTimes& times, const experiments::StepMemory& memory,
+                               int64_t tokens) {
   return {{"step_s", times.step()},
           {"forward_s", times.forward},
           {"backward_s", times.backward},
           {"optimiser_s", times.optimiser},
-          {"inference_tokens_per_s", static_cast<double>(tokens) / times.inference}};
+          {"inference_tokens_per_s", static_cast<double>(tokens) / times.inference},
+          {"peak_resident_bytes", memory.peak},
+          {"peak_growth_bytes", memory.growth}};
 }
 
 nlohmann::ordered_json to_json(const ModelBench& bench, bool compared) {
@@ -45,9 +49,13 @@ nlohmann::ordered_json to_json(const ModelBench& bench, bool compared) {
                              {"gflop", bench.gflop},
                              {"fma_peak_gflops", bench.peak_gflops},
                              {"share_of_peak", bench.share_of_peak()},
-                             {"fused", to_json(bench.fused, bench.tokens)}};
+                             {"fused", to_json(bench.fused, bench.fused_memory, bench.tokens)}};
+  for (const auto& phase : bench.phases) {
+    out["phases"].push_back(
+        {{"name", phase.name}, {"calls", phase.calls}, {"seconds", phase.seconds}});
+  }
   if (compared) {
-    out["composite"] = to_json(bench.composite, bench.tokens);
+    out["composite"] = to_json(bench.composite, bench.composite_memory, bench.tokens);
     out["speedup"] = bench.speedup();
   }
   return out;
@@ -61,6 +69,30 @@ models::ModelConfig configuration(const std::string& model, const Options& optio
   config.block_size = std::max(config.block_size, options.bench.length);
   validate(config);
   return config;
+}
+
+std::string megabytes(const experiments::StepMemory& memory) {
+  return memory.peak > 0 ? fmt::format("{:.0f}", 1e-6 * static_cast<double>(memory.peak)) : "-";
+}
+
+// The phases of a fused step, model by model.
+std::string phase_table(const std::vector<ModelBench>& benches) {
+  Table table({{"model"},
+               {"phase"},
+               {"calls", Align::right},
+               {"ms", Align::right},
+               {"share", Align::right}});
+  for (const ModelBench& bench : benches) {
+    double total = 0;
+    for (const auto& phase : bench.phases) total += phase.seconds;
+    for (const auto& phase : bench.phases) {
+      table.add({&phase == &bench.phases.front() ? bench.model : "", phase.name,
+                 phase.calls > 0 ? std::to_string(phase.calls) : "",
+                 fmt::format("{:.1f}", 1e3 * phase.seconds),
+                 fmt::format("{:.1f} %", 100 * phase.seconds / total)});
+    }
+  }
+  return table.text();
 }
 
 void run(Options options) {
@@ -82,12 +114,16 @@ void run(Options options) {
                {"speed-up", Align::right},
                {"GFLOP", Align::right},
                {"of peak", Align::right},
-               {"inference tok/s", Align::right}});
+               {"inference tok/s", Align::right},
+               {"peak MB", Align::right},
+               {"composite MB", Align::right}});
   nlohmann::ordered_json results = nlohmann::ordered_json::array();
+  std::vector<ModelBench> benches;
   double peak = 0;
   for (const std::string& model : options.models) {
     fmt::print(stderr, "measuring {} …\n", model);
-    const ModelBench bench = bench_model(configuration(model, options, task), options.bench);
+    const ModelBench& bench =
+        benches.emplace_back(bench_model(configuration(model, options, task), options.bench));
     results.push_back(to_json(bench, options.bench.compare));
     peak = std::max(peak, bench.peak_gflops);
     const bool compared = options.bench.compare;
@@ -98,7 +134,8 @@ void run(Options options) {
          compared ? fmt::format("{:.3f}", bench.composite.step()) : "-",
          compared ? fmt::format("{:.2f}×", bench.speedup()) : "-",
          fmt::format("{:.0f}", bench.gflop), fmt::format("{:.0f} %", 100 * bench.share_of_peak()),
-         fmt::format("{:.0f}", static_cast<double>(bench.tokens) / bench.fused.inference)});
+         fmt::format("{:.0f}", static_cast<double>(bench.tokens) / bench.fused.inference),
+         megabytes(bench.fused_memory), megabytes(bench.composite_memory)});
   }
   if (options.json) {
     const nlohmann::ordered_json out{{"machine", ops::describe_machine()},
@@ -112,7 +149,13 @@ void run(Options options) {
       "batch {} × {} positions, {} threads, FMA peak {:.0f} GFLOP/s, GEMM {:.0f} GFLOP/s\n\n{}",
       options.bench.batch, options.bench.length, ops::threads(), peak, ops::measure_gemm(),
       table.text());
-  fmt::print("\nTimes are the fastest of {} interleaved repetitions.\n", options.bench.repetitions);
+  fmt::print(
+      "\nTimes are the fastest of {} interleaved repetitions. Memory is the process's resident "
+      "peak over four steps.\n",
+      options.bench.repetitions);
+  if (options.phases) {
+    fmt::print("\nOne fused step, kernel by kernel:\n\n{}", phase_table(benches));
+  }
 }
 
 }  // namespace
@@ -140,6 +183,7 @@ void add_bench(CLI::App& app) {
       ->check(CLI::IsMember({"composite", "none"}))
       ->capture_default_str();
   add_threads_option(*command);
+  command->add_flag("--phases", options->phases, "Also print where a fused step's time goes");
   command->add_flag("--json", options->json, "Print JSON");
   command->footer("Examples:\n  edelta bench\n  edelta bench --models edelta,gpt --task stability");
   command->callback([options] { run(*options); });

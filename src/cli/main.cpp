@@ -11,6 +11,7 @@
 #include "cli/interrupted.h"
 #include "edelta/error.h"
 #include "edelta/ops/machine.h"
+#include "edelta/ops/memory.h"
 #include "edelta/version.h"
 
 namespace {
@@ -51,6 +52,7 @@ int main(int argc, char** argv) {
   edelta::cli::add_bench(app);
   edelta::cli::add_doctor(app);
   try {
+    edelta::ops::reuse_tensor_memory();
     edelta::ops::set_threads(std::nullopt);
     app.parse(argc, argv);
     return 0;

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <chrono>
 
+#include "edelta/kernels/profile.h"
 #include "edelta/models/model.h"
 #include "edelta/models/registry.h"
 #include "edelta/ops/machine.h"
+#include "edelta/ops/memory.h"
 #include "edelta/train/optimiser.h"
 
 namespace edelta::experiments {
@@ -43,6 +45,46 @@ class Subject {
     start = Clock::now();
     optimiser_.step(1e-4, optimiser_.gradient_norm());
     keep_fastest(best.optimiser, since(start));
+  }
+
+  // The process's memory at its peak over some steps, with nothing left of what came before.
+  StepMemory memory(ops::Implementation implementation) {
+    optimiser_.zero_gradients();
+    ops::release_tensor_memory();
+    StepMemory memory;
+    int64_t early = 0;
+    constexpr int kSteps = 4;
+    for (int i = 0; i < kSteps; ++i) {
+      if (!ops::reset_peak_resident_memory()) return {};
+      StepTimes times;
+      step(implementation, times);
+      const int64_t peak = ops::peak_resident_memory().value_or(0);
+      if (i == 1) early = peak;
+      memory.peak = std::max(memory.peak, peak);
+      memory.growth = peak - early;
+    }
+    optimiser_.zero_gradients();
+    ops::release_tensor_memory();
+    return memory;
+  }
+
+  // A fused step with the time of each kernel; kept where the step is the fastest so far.
+  void profile(std::vector<Phase>& phases, double& fastest) {
+    StepTimes times;
+    kernels::start_profile();
+    step(ops::Implementation::fused, times);
+    const std::vector<kernels::KernelTime> kernels = kernels::stop_profile();
+    if (fastest > 0 && times.step() >= fastest) return;
+    fastest = times.step();
+    phases.clear();
+    double rest = fastest;
+    for (const auto& kernel : kernels) {
+      phases.push_back({kernel.name, kernel.calls, kernel.seconds});
+      rest -= kernel.seconds;
+    }
+    phases.push_back({"between kernels", 0, rest});
+    std::sort(phases.begin(), phases.end(),
+              [](const Phase& a, const Phase& b) { return a.seconds > b.seconds; });
   }
 
   void infer(ops::Implementation implementation, StepTimes& best) {
@@ -103,6 +145,7 @@ ModelBench bench_model(const models::ModelConfig& config, const BenchOptions& op
   StepTimes warm_up;
   subject.step(Implementation::fused, warm_up);
   if (options.compare) subject.step(Implementation::composite, warm_up);
+  double fastest_profiled = 0;
   for (int64_t i = 0; i < options.repetitions; ++i) {
     bench.peak_gflops = std::max(bench.peak_gflops, ops::measure_fma_peak(0.1));
     subject.step(Implementation::fused, bench.fused);
@@ -112,7 +155,10 @@ ModelBench bench_model(const models::ModelConfig& config, const BenchOptions& op
       subject.infer(Implementation::composite, bench.composite);
     }
     subject.step(Implementation::fused, bench.fused);
+    subject.profile(bench.phases, fastest_profiled);
   }
+  bench.fused_memory = subject.memory(Implementation::fused);
+  if (options.compare) bench.composite_memory = subject.memory(Implementation::composite);
   ops::set_implementation(chosen);
   return bench;
 }

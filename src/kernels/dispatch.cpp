@@ -1,4 +1,6 @@
 // The one place where a kernel's instruction set is chosen.
+#include <atomic>
+#include <chrono>
 #include <stdexcept>
 
 #include "edelta/kernels/adamw.h"
@@ -7,6 +9,7 @@
 #include "edelta/kernels/fma_peak.h"
 #include "edelta/kernels/linear.h"
 #include "edelta/kernels/mlp.h"
+#include "edelta/kernels/profile.h"
 #include "edelta/kernels/stream.h"
 #include "edelta/kernels/token_operator.h"
 
@@ -42,8 +45,64 @@ namespace edelta::kernels::avx512 {
 EDELTA_KERNELS(DECLARE)
 }
 
+namespace edelta::kernels {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct Counter {
+  const char* name;
+  std::atomic<int64_t> calls{0};
+  std::atomic<int64_t> nanoseconds{0};
+};
+
+#define INDEX(name, Arguments) k_##name,
+enum KernelIndex { EDELTA_KERNELS(INDEX) };
+
+#define COUNTER(name, Arguments) {#name},
+Counter counters[] = {EDELTA_KERNELS(COUNTER)};
+std::atomic<bool> profiling{false};
+
+// Adds the life of the object to a counter while a profile is taken.
+class Timed {
+ public:
+  explicit Timed(Counter& counter) : counter_(profiling ? &counter : nullptr) {
+    if (counter_ != nullptr) start_ = Clock::now();
+  }
+  ~Timed() {
+    if (counter_ == nullptr) return;
+    const auto spent = std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start_);
+    counter_->nanoseconds += spent.count();
+    ++counter_->calls;
+  }
+  Timed(const Timed&) = delete;
+  Timed& operator=(const Timed&) = delete;
+
+ private:
+  Counter* counter_;
+  Clock::time_point start_;
+};
+
+}  // namespace
+
+void start_profile() {
+  for (Counter& counter : counters) counter.calls = counter.nanoseconds = 0;
+  profiling = true;
+}
+
+std::vector<KernelTime> stop_profile() {
+  profiling = false;
+  std::vector<KernelTime> times;
+  for (const Counter& counter : counters) {
+    if (counter.calls == 0) continue;
+    times.push_back({counter.name, counter.calls, 1e-9 * static_cast<double>(counter.nanoseconds)});
+  }
+  return times;
+}
+
 #define DISPATCH(name, Arguments)                                               \
   void name(const Arguments& arguments) {                                       \
+    const Timed timed(counters[k_##name]);                                      \
     switch (isa()) {                                                            \
       case Isa::avx512:                                                         \
         return avx512::name(arguments);                                         \
@@ -54,6 +113,6 @@ EDELTA_KERNELS(DECLARE)
     }                                                                           \
     throw std::runtime_error("the fused kernels need a CPU with AVX2 and FMA"); \
   }
-namespace edelta::kernels {
 EDELTA_KERNELS(DISPATCH)
-}
+
+}  // namespace edelta::kernels

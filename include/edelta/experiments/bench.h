@@ -20,12 +20,30 @@ struct StepTimes {
   double step() const { return forward + backward + optimiser; }
 };
 
+// Where a fused step's time goes: its kernels, and what is left for everything between them
+// (libtorch's own ops, autograd, waiting for memory).
+struct Phase {
+  std::string name;
+  int64_t calls = 0;  // of a step
+  double seconds = 0;
+};
+
+// Resident memory of the whole process, in bytes, at its peak during a step; 0 where the system does
+// not tell.
+struct StepMemory {
+  int64_t peak = 0;
+  int64_t growth = 0;  // of the peak, from the second step to the last
+};
+
 struct ModelBench {
   std::string model;
   int64_t tokens = 0;  // of a step
   double gflop = 0;    // algorithmic, of a step
   StepTimes fused;
   StepTimes composite;
+  StepMemory fused_memory;
+  StepMemory composite_memory;
+  std::vector<Phase> phases;  // of the fastest fused step, longest first
   double peak_gflops = 0;  // FMA, measured between the repetitions
 
   double speedup() const { return composite.step() / fused.step(); }

@@ -1,0 +1,150 @@
+#include "edelta/ops/memory.h"
+
+#include <c10/core/CPUAllocator.h>
+#include <malloc.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <mutex>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "edelta/ops/dispatch.h"
+
+namespace edelta::ops {
+namespace {
+
+constexpr size_t kAlignment = 64;
+constexpr size_t kLargePage = size_t{2} << 20;
+constexpr size_t kSmallestKept = size_t{1} << 20;  // smaller blocks are malloc's own trade
+// Kept and used blocks together stay below this multiple of the most that was ever used at once.
+constexpr double kSlack = 1.25;
+
+// Stands in front of every block.
+struct alignas(kAlignment) Header {
+  size_t size;  // of the whole block, header included
+  bool reusable;
+};
+static_assert(sizeof(Header) == kAlignment);
+
+void* allocate_block(size_t alignment, size_t size) {
+  void* block = std::aligned_alloc(alignment, size);
+  if (block == nullptr) throw std::bad_alloc();
+  return block;
+}
+
+// Blocks that tensors no longer need, by size.
+class KeptBlocks {
+ public:
+  void* take(size_t size) {
+    const std::lock_guard lock(mutex_);
+    used_ += size;
+    most_used_ = std::max(most_used_, used_);
+    if (const auto found = blocks_.find(size); found != blocks_.end()) {
+      void* block = found->second.back();
+      found->second.pop_back();
+      if (found->second.empty()) blocks_.erase(found);
+      kept_ -= size;
+      return block;
+    }
+    const auto limit = static_cast<size_t>(kSlack * static_cast<double>(most_used_));
+    shrink_to(limit > used_ ? limit - used_ : 0);
+    void* block = allocate_block(kLargePage, size);
+    madvise(block, size, MADV_HUGEPAGE);
+    return block;
+  }
+
+  void give_back(void* block, size_t size) {
+    const std::lock_guard lock(mutex_);
+    used_ -= size;
+    kept_ += size;
+    blocks_[size].push_back(block);
+  }
+
+  void clear() {
+    const std::lock_guard lock(mutex_);
+    shrink_to(0);
+    most_used_ = used_;
+  }
+
+ private:
+  void shrink_to(size_t size) {
+    while (kept_ > size) {
+      const auto largest = std::prev(blocks_.end());
+      std::free(largest->second.back());
+      kept_ -= largest->first;
+      largest->second.pop_back();
+      if (largest->second.empty()) blocks_.erase(largest);
+    }
+  }
+
+  std::mutex mutex_;
+  std::map<size_t, std::vector<void*>> blocks_;
+  size_t used_ = 0, most_used_ = 0, kept_ = 0;
+};
+
+KeptBlocks& kept_blocks() {
+  // Never destroyed: static tensors may outlive any other static object.
+  static auto* const kept = new KeptBlocks;
+  return *kept;
+}
+
+void free_block(void* data) {
+  if (data == nullptr) return;
+  auto* header = static_cast<Header*>(data) - 1;
+  if (header->reusable) {
+    kept_blocks().give_back(header, header->size);
+  } else {
+    std::free(header);
+  }
+}
+
+class ReusingAllocator : public c10::Allocator {
+ public:
+  c10::DataPtr allocate(size_t bytes) const override {
+    if (bytes == 0) return {nullptr, nullptr, &free_block, c10::Device(c10::DeviceType::CPU)};
+    const bool reusable = bytes >= kSmallestKept && implementation() == Implementation::fused;
+    const size_t unit = reusable ? kLargePage : kAlignment;
+    const size_t size = (bytes + sizeof(Header) + unit - 1) / unit * unit;
+    void* block = reusable ? kept_blocks().take(size) : allocate_block(kAlignment, size);
+    void* data = new (block) Header{size, reusable} + 1;
+    return {data, data, &free_block, c10::Device(c10::DeviceType::CPU)};
+  }
+  c10::DeleterFnPtr raw_deleter() const override { return &free_block; }
+};
+
+// A line "name:  123 kB" of /proc/self/status, in bytes.
+std::optional<int64_t> status_line(const std::string& name) {
+  std::ifstream file("/proc/self/status");
+  for (std::string line; std::getline(file, line);) {
+    if (line.rfind(name + ":", 0) == 0) return 1024 * std::atoll(line.c_str() + name.size() + 1);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+void reuse_tensor_memory() {
+  static ReusingAllocator allocator;
+  c10::SetCPUAllocator(&allocator, /*priority=*/1);
+}
+
+void release_tensor_memory() {
+  kept_blocks().clear();
+  malloc_trim(0);
+}
+
+std::optional<int64_t> resident_memory() { return status_line("VmRSS"); }
+std::optional<int64_t> peak_resident_memory() { return status_line("VmHWM"); }
+
+bool reset_peak_resident_memory() {
+  std::ofstream file("/proc/self/clear_refs");
+  file << "5" << std::flush;
+  return file.good();
+}
+
+}  // namespace edelta::ops
