@@ -12,12 +12,13 @@
 namespace edelta::kernels::EDELTA_ISA {
 namespace {
 
-// Queries come in tiles of kTile rows. A tile's scores are computed for chunks of up to
-// kChunkTiles·kTile keys, the last of them ending with the tile that holds the diagonal: a wide
-// enough product for the GEMM, few rounds of the online softmax, and scores that stay in cache.
-constexpr int64_t kTile = 32;
+// Queries come in tiles of kQueries. A tile's scores are computed for chunks of up to kChunkTiles
+// tiles of keys, the last chunk ending with the tile that holds the diagonal. Scores lie
+// transposed, a row for each key and a lane for each query: maximum, sum and mask then are plain
+// vector operations, and a chunk of 256 × 32 scores stays in the first caches between the product
+// that makes it and those that use it.
+constexpr int64_t kQueries = 32;
 constexpr int64_t kChunkTiles = 8;
-constexpr int64_t kPadding = 16;  // floats; keeps rows a power of two apart off the same cache sets
 
 int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 int64_t round_up(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
@@ -27,22 +28,18 @@ struct Tiling {
   explicit Tiling(const AttentionShape& shape)
       : tokens(shape.tokens),
         size(shape.head_size),
-        query_rows(smaller(kTile, shape.tokens)),
-        key_columns(smaller(kTile, round_up(shape.tokens, kLanes))),
-        tiles((shape.tokens + query_rows - 1) / query_rows),
-        keys(tiles * key_columns),
+        queries(smaller(kQueries, round_up(shape.tokens, kLanes))),
+        tiles((shape.tokens + queries - 1) / queries),
+        keys(tiles * queries),
         chunk_tiles(smaller(kChunkTiles, tiles)),
-        key_stride(keys + kPadding),
-        score_stride(chunk_tiles * key_columns + kPadding),
         qkv_stride(3 * shape.heads * shape.head_size),
         out_stride(shape.heads * shape.head_size) {}
 
-  int64_t rows_of(int64_t tile) const { return smaller(query_rows, tokens - tile * query_rows); }
+  int64_t rows_of(int64_t tile) const { return smaller(queries, tokens - tile * queries); }
 
   int64_t tokens, size;
-  int64_t query_rows, key_columns, tiles, keys, chunk_tiles;
-  int64_t key_stride;  // of the transposed keys and values
-  int64_t score_stride;
+  int64_t queries;  // of a tile, whole vectors; a tile of keys has as many
+  int64_t tiles, keys, chunk_tiles;
   int64_t qkv_stride, out_stride;
 };
 
@@ -62,9 +59,10 @@ struct Head {
   int64_t lse;
 };
 
-// One product for each number of key tiles in a chunk.
+// A product of a chunk's scores, for each number of key tiles that a chunk may have.
 class ChunkGemms {
  public:
+  // `make`: from the number of keys to the product.
   template <typename Make>
   ChunkGemms(const Tiling& tiling, const Make& make)
       : gemms_{of(tiling, make, 1), of(tiling, make, 2), of(tiling, make, 3), of(tiling, make, 4),
@@ -76,10 +74,35 @@ class ChunkGemms {
  private:
   template <typename Make>
   static Gemm of(const Tiling& tiling, const Make& make, int64_t tiles) {
-    return make(smaller(tiles, tiling.chunk_tiles) * tiling.key_columns);
+    return make(smaller(tiles, tiling.chunk_tiles) * tiling.queries);
   }
   Gemm gemms_[kChunkTiles];
 };
+
+// [keys × q] = rows [keys × s] · tile [s × q].
+ChunkGemms row_products(const Tiling& t) {
+  return {t, [&](int64_t keys) {
+            return Gemm(keys, t.queries, t.size, {t.size, t.queries, t.queries});
+          }};
+}
+// tile [q × s] += scoresᵀ · rows [keys × s].
+ChunkGemms sums_over_keys(const Tiling& t) {
+  return {t, [&](int64_t keys) {
+            return Gemm(t.queries, t.size, keys, {t.queries, t.size, t.size}, Gemm::A::transposed,
+                        Gemm::C::accumulate);
+          }};
+}
+// rows [keys × s] += scores [keys × q] · tile [q × s].
+ChunkGemms sums_over_queries(const Tiling& t) {
+  return {t, [&](int64_t keys) {
+            return Gemm(keys, t.size, t.queries, {t.queries, t.size, t.size}, Gemm::A::plain,
+                        Gemm::C::accumulate);
+          }};
+}
+
+void clear(float* values, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) values[i] = 0;
+}
 
 // to[padded_rows × size] = factor · from, zero past `rows`.
 void pack_rows(const float* from, int64_t stride, int64_t rows, int64_t padded_rows, int64_t size,
@@ -88,57 +111,86 @@ void pack_rows(const float* from, int64_t stride, int64_t rows, int64_t padded_r
 #pragma omp simd
     for (int64_t c = 0; c < size; ++c) to[i * size + c] = factor * from[i * stride + c];
   }
-  for (int64_t i = rows * size; i < padded_rows * size; ++i) to[i] = 0;
-}
-
-// to[size × keys] = fromᵀ, zero past the last token.
-void pack_transposed(const float* from, const Tiling& tiling, float* to) {
-  transpose(from, tiling.qkv_stride, tiling.tokens, tiling.size, to, tiling.key_stride);
-  for (int64_t c = 0; c < tiling.size; ++c) {
-    for (int64_t k = tiling.tokens; k < tiling.keys; ++k) to[c * tiling.key_stride + k] = 0;
-  }
+  clear(to + rows * size, (padded_rows - rows) * size);
 }
 
 // Calls body(first key, key tiles) for the chunks of keys that the queries of `tile` see.
 template <typename Body>
 void for_chunks(const Tiling& tiling, int64_t tile, const Body& body) {
   for (int64_t first = 0; first <= tile; first += tiling.chunk_tiles) {
-    body(first * tiling.key_columns, smaller(tiling.chunk_tiles, tile + 1 - first));
+    body(first * tiling.queries, smaller(tiling.chunk_tiles, tile + 1 - first));
   }
 }
 
-// How much of a row of scores is real: `visible` columns, computed up to `computed` (whole
-// vectors), zero from there to `width`.
-struct RowRange {
-  RowRange(int64_t query, int64_t first_key, int64_t chunk_width)
-      : visible(smaller(query + 1 - first_key, chunk_width)),
-        computed(smaller(round_up(visible, kLanes), chunk_width)),
-        width(chunk_width) {}
-  int64_t visible, computed, width;
+// What the kLanes queries from `first_query` on see of a chunk of keys.
+struct Sight {
+  Sight(int64_t first_query, int64_t first_key, int64_t chunk_keys)
+      : diagonal(first_query - first_key),
+        all(smaller(diagonal + 1, chunk_keys)),
+        some(smaller(diagonal + kLanes, chunk_keys)),
+        keys(chunk_keys) {}
+
+  // The scores of key k, −∞ where it comes after the query.
+  Lanes visible(Lanes scores, int64_t k) const {
+    Lanes query;
+    for (int i = 0; i < kLanes; ++i) query[i] = static_cast<float>(i);
+    return query >= static_cast<float>(k - diagonal) ? scores : Lanes{} - __builtin_inff();
+  }
+
+  int64_t diagonal;  // the chunk's key that is the first query
+  int64_t all;       // keys [0, all) are seen by every lane,
+  int64_t some;      // [all, some) by some,
+  int64_t keys;      // [some, keys) by none
 };
 
-void clear(float* row, int64_t begin, int64_t end) {
-  for (int64_t j = begin; j < end; ++j) row[j] = 0;
+// Scores to unnormalised probabilities exp(S − max), with the running maximum and sum of each
+// query. Returns the factor by which what was summed before must shrink.
+Lanes softmax(float* scores, int64_t stride, const Sight& sight, Lanes& maximum, Lanes& total) {
+  Lanes top[4] = {maximum, maximum, maximum, maximum};
+  int64_t k = 0;
+  for (; k + 4 <= sight.all; k += 4) {
+    for (int i = 0; i < 4; ++i) top[i] = larger(top[i], load<Lanes>(scores + (k + i) * stride));
+  }
+  for (; k < sight.some; ++k) {
+    top[0] = larger(top[0], sight.visible(load<Lanes>(scores + k * stride), k));
+  }
+  const Lanes before = maximum;
+  maximum = larger(larger(top[0], top[1]), larger(top[2], top[3]));
+  Lanes parts[2] = {};
+  const auto turn = [&](float* row, Lanes s, Lanes& sum) {
+    const Lanes p = vector_exp<Lanes>(s - maximum);
+    sum += p;
+    store(row, p);
+  };
+  for (k = 0; k + 2 <= sight.all; k += 2) {
+    turn(scores + k * stride, load<Lanes>(scores + k * stride), parts[0]);
+    turn(scores + (k + 1) * stride, load<Lanes>(scores + (k + 1) * stride), parts[1]);
+  }
+  for (; k < sight.some; ++k) {
+    float* row = scores + k * stride;
+    turn(row, sight.visible(load<Lanes>(row), k), parts[0]);
+  }
+  for (; k < sight.keys; ++k) store(scores + k * stride, Lanes{});
+  const Lanes shrink = vector_exp<Lanes>(before - maximum);
+  total = total * shrink + (parts[0] + parts[1]);
+  return shrink;
 }
 
-// Scores to unnormalised probabilities exp(S − max), with the running maximum and sum of the row.
-// Returns the factor by which what was summed before must shrink.
-float softmax_row(float* row, RowRange range, float& maximum, float& total) {
-  for (int64_t j = range.visible; j < range.computed; ++j) row[j] = -__builtin_inff();
-  Lanes top = load<Lanes>(row);
-  for (int64_t j = kLanes; j < range.computed; j += kLanes) top = larger(top, load<Lanes>(row + j));
-  const float before = maximum;
-  maximum = larger(before, largest(top));
-  Lanes parts{};
-  for (int64_t j = 0; j < range.computed; j += kLanes) {
-    const Lanes p = vector_exp<Lanes>(load<Lanes>(row + j) - maximum);
-    parts += p;
-    store(row + j, p);
+// S → P = exp(S − lse) and dP → dS = P∘(dP − mean), both zero where masked.
+void softmax_backward(float* scores, float* dscores, int64_t stride, const Sight& sight, Lanes lse,
+                      Lanes mean) {
+  const auto turn = [&](int64_t k, Lanes s) {
+    const Lanes p = vector_exp<Lanes>(s - lse);
+    store(scores + k * stride, p);
+    store<Lanes>(dscores + k * stride, p * (load<Lanes>(dscores + k * stride) - mean));
+  };
+  int64_t k = 0;
+  for (; k < sight.all; ++k) turn(k, load<Lanes>(scores + k * stride));
+  for (; k < sight.some; ++k) turn(k, sight.visible(load<Lanes>(scores + k * stride), k));
+  for (; k < sight.keys; ++k) {
+    store(scores + k * stride, Lanes{});
+    store(dscores + k * stride, Lanes{});
   }
-  clear(row, range.computed, range.width);
-  const float shrink = vector_exp(before - maximum);
-  total = total * shrink + sum(parts);
-  return shrink;
 }
 
 class ForwardHead {
@@ -147,27 +199,20 @@ class ForwardHead {
       : arguments_(arguments),
         tiling_(tiling),
         scale_(1 / sqrtf(static_cast<float>(tiling.size))),
-        score_gemms_(tiling,
-                     [&](int64_t width) {
-                       return Gemm(tiling.query_rows, width, tiling.size,
-                                   {tiling.size, tiling.key_stride, tiling.score_stride});
-                     }),
-        value_gemms_(tiling,
-                     [&](int64_t width) {
-                       return Gemm(tiling.query_rows, tiling.size, width,
-                                   {tiling.score_stride, tiling.size, tiling.size}, Gemm::A::plain,
-                                   Gemm::C::accumulate);
-                     }),
-        keys_(scratch_.floats(tiling.size * tiling.key_stride)),
+        score_(row_products(tiling)),
+        sum_values_(sums_over_keys(tiling)),
+        keys_(scratch_.floats(tiling.keys * tiling.size)),
         values_(scratch_.floats(tiling.keys * tiling.size)),
-        query_(scratch_.floats(tiling.query_rows * tiling.size)),
-        scores_(scratch_.floats(tiling.query_rows * tiling.score_stride)),
-        sums_(scratch_.floats(tiling.query_rows * tiling.size)) {}
+        query_(scratch_.floats(tiling.queries * tiling.size)),
+        query_transposed_(scratch_.floats(tiling.queries * tiling.size)),
+        scores_(scratch_.floats(tiling.chunk_tiles * tiling.queries * tiling.queries)),
+        sums_(scratch_.floats(tiling.queries * tiling.size)) {}
 
   // Query tiles first_tile, first_tile + step, … of one head.
   void run(int64_t index, int64_t first_tile, int64_t step) {
     const Head head(arguments_.shape, tiling_, index);
-    pack_transposed(arguments_.qkv + head.key, tiling_, keys_);
+    pack_rows(arguments_.qkv + head.key, tiling_.qkv_stride, tiling_.tokens, tiling_.keys,
+              tiling_.size, 1, keys_);
     pack_rows(arguments_.qkv + head.value, tiling_.qkv_stride, tiling_.tokens, tiling_.keys,
               tiling_.size, 1, values_);
     for (int64_t tile = first_tile; tile < tiling_.tiles; tile += step) run_tile(head, tile);
@@ -175,23 +220,29 @@ class ForwardHead {
 
  private:
   void run_tile(const Head& head, int64_t tile) {
-    const int64_t first_query = tile * tiling_.query_rows;
+    const int64_t first_query = tile * tiling_.queries;
     const int64_t rows = tiling_.rows_of(tile);
     const int64_t size = tiling_.size;
+    const int64_t stride = tiling_.queries;
     pack_rows(arguments_.qkv + head.query + first_query * tiling_.qkv_stride, tiling_.qkv_stride,
-              rows, tiling_.query_rows, size, scale_, query_);
-    float maximum[kTile], total[kTile];
-    for (int64_t i = 0; i < kTile; ++i) maximum[i] = -__builtin_inff(), total[i] = 0;
-    clear(sums_, 0, tiling_.query_rows * size);
+              rows, tiling_.queries, size, scale_, query_);
+    transpose(query_, size, tiling_.queries, size, query_transposed_, stride);
+    alignas(64) float maximum[kQueries], total[kQueries] = {}, shrink[kQueries];
+    for (float& value : maximum) value = -__builtin_inff();
+    clear(sums_, tiling_.queries * size);
     for_chunks(tiling_, tile, [&](int64_t first_key, int64_t tiles) {
-      score_gemms_[tiles](query_, keys_ + first_key, scores_);
-      for (int64_t i = 0; i < tiling_.query_rows; ++i) {
-        const RowRange range(first_query + i, first_key, tiles * tiling_.key_columns);
-        const float shrink =
-            softmax_row(scores_ + i * tiling_.score_stride, range, maximum[i], total[i]);
-        if (first_key > 0) scale_row(sums_ + i * size, shrink, sums_ + i * size);
+      score_[tiles](keys_ + first_key * size, query_transposed_, scores_);
+      for (int64_t q = 0; q < tiling_.queries; q += kLanes) {
+        const Sight sight(first_query + q, first_key, tiles * tiling_.queries);
+        Lanes top = load<Lanes>(maximum + q), sum = load<Lanes>(total + q);
+        store(shrink + q, softmax(scores_ + q, stride, sight, top, sum));
+        store(maximum + q, top);
+        store(total + q, sum);
       }
-      value_gemms_[tiles](scores_, values_ + first_key * size, sums_);
+      if (first_key > 0) {
+        for (int64_t i = 0; i < rows; ++i) scale_row(sums_ + i * size, shrink[i], sums_ + i * size);
+      }
+      sum_values_[tiles](scores_, values_ + first_key * size, sums_);
     });
     for (int64_t i = 0; i < rows; ++i) {
       scale_row(sums_ + i * size, 1 / total[i],
@@ -211,10 +262,11 @@ class ForwardHead {
   const AttentionForward& arguments_;
   const Tiling& tiling_;
   const float scale_;
-  const ChunkGemms score_gemms_, value_gemms_;
+  const ChunkGemms score_, sum_values_;
   Scratch scratch_;
-  float *keys_, *values_;  // Kᵀ [s × keys], V [keys × s]
-  float *query_, *scores_;
+  float *keys_, *values_;  // K and V [keys × s]
+  float *query_, *query_transposed_;
+  float* scores_;
   float* sums_;  // Σ exp(S − max)·V of the tile
 };
 
@@ -224,31 +276,18 @@ class BackwardHead {
       : arguments_(arguments),
         tiling_(tiling),
         scale_(1 / sqrtf(static_cast<float>(tiling.size))),
-        score_gemms_(tiling,
-                     [&](int64_t width) {
-                       return Gemm(tiling.query_rows, width, tiling.size,
-                                   {tiling.size, tiling.key_stride, tiling.score_stride});
-                     }),
-        query_gemms_(tiling,
-                     [&](int64_t width) {
-                       return Gemm(tiling.query_rows, tiling.size, width,
-                                   {tiling.score_stride, tiling.size, tiling.size}, Gemm::A::plain,
-                                   Gemm::C::accumulate);
-                     }),
-        key_gemms_(tiling,
-                   [&](int64_t width) {
-                     return Gemm(width, tiling.size, tiling.query_rows,
-                                 {tiling.score_stride, tiling.size, tiling.size},
-                                 Gemm::A::transposed, Gemm::C::accumulate);
-                   }),
+        score_(row_products(tiling)),
+        sum_keys_(sums_over_keys(tiling)),
+        sum_queries_(sums_over_queries(tiling)),
         keys_(scratch_.floats(tiling.keys * tiling.size)),
-        keys_transposed_(scratch_.floats(tiling.size * tiling.key_stride)),
-        values_transposed_(scratch_.floats(tiling.size * tiling.key_stride)),
-        query_(scratch_.floats(tiling.query_rows * tiling.size)),
-        dout_(scratch_.floats(tiling.query_rows * tiling.size)),
-        dquery_(scratch_.floats(tiling.query_rows * tiling.size)),
-        scores_(scratch_.floats(tiling.query_rows * tiling.score_stride)),
-        dscores_(scratch_.floats(tiling.query_rows * tiling.score_stride)) {}
+        values_(scratch_.floats(tiling.keys * tiling.size)),
+        query_(scratch_.floats(tiling.queries * tiling.size)),
+        query_transposed_(scratch_.floats(tiling.queries * tiling.size)),
+        dout_(scratch_.floats(tiling.queries * tiling.size)),
+        dout_transposed_(scratch_.floats(tiling.queries * tiling.size)),
+        dquery_(scratch_.floats(tiling.queries * tiling.size)),
+        scores_(scratch_.floats(tiling.chunk_tiles * tiling.queries * tiling.queries)),
+        dscores_(scratch_.floats(tiling.chunk_tiles * tiling.queries * tiling.queries)) {}
 
   // The query tiles first_tile, first_tile + step, … of one head: writes their part of dq, and adds
   // up what they give to dk and dv in `dkeys` and `dvalues` [keys × s].
@@ -256,10 +295,10 @@ class BackwardHead {
     const Head head(arguments_.shape, tiling_, index);
     pack_rows(arguments_.qkv + head.key, tiling_.qkv_stride, tiling_.tokens, tiling_.keys,
               tiling_.size, 1, keys_);
-    pack_transposed(arguments_.qkv + head.key, tiling_, keys_transposed_);
-    pack_transposed(arguments_.qkv + head.value, tiling_, values_transposed_);
-    clear(dkeys, 0, tiling_.keys * tiling_.size);
-    clear(dvalues, 0, tiling_.keys * tiling_.size);
+    pack_rows(arguments_.qkv + head.value, tiling_.qkv_stride, tiling_.tokens, tiling_.keys,
+              tiling_.size, 1, values_);
+    clear(dkeys, tiling_.keys * tiling_.size);
+    clear(dvalues, tiling_.keys * tiling_.size);
     for (int64_t tile = first_tile; tile < tiling_.tiles; tile += step) {
       run_tile(head, tile, dkeys, dvalues);
     }
@@ -267,52 +306,42 @@ class BackwardHead {
 
  private:
   void run_tile(const Head& head, int64_t tile, float* dkeys, float* dvalues) {
-    const int64_t first_query = tile * tiling_.query_rows;
+    const int64_t first_query = tile * tiling_.queries;
     const int64_t rows = tiling_.rows_of(tile);
     const int64_t size = tiling_.size;
+    const int64_t stride = tiling_.queries;
     const int64_t query_at = head.query + first_query * tiling_.qkv_stride;
     const int64_t out_at = head.out + first_query * tiling_.out_stride;
-    pack_rows(arguments_.qkv + query_at, tiling_.qkv_stride, rows, tiling_.query_rows, size, scale_,
+    pack_rows(arguments_.qkv + query_at, tiling_.qkv_stride, rows, tiling_.queries, size, scale_,
               query_);
-    pack_rows(arguments_.dout + out_at, tiling_.out_stride, rows, tiling_.query_rows, size, 1,
-              dout_);
-    // Σ_k P_k dP_k = out·dout: what the softmax takes off each dP. Rows past the end have P = 1 and
-    // dout = 0, hence no effect.
-    float lse[kTile] = {}, mean[kTile] = {};
+    transpose(query_, size, tiling_.queries, size, query_transposed_, stride);
+    pack_rows(arguments_.dout + out_at, tiling_.out_stride, rows, tiling_.queries, size, 1, dout_);
+    transpose(dout_, size, tiling_.queries, size, dout_transposed_, stride);
+    // Σ_k P_k dP_k = out·dout: what the softmax takes off each dP. Queries past the end have S = 0
+    // and dout = 0, hence no effect.
+    alignas(64) float lse[kQueries] = {}, mean[kQueries] = {};
     for (int64_t i = 0; i < rows; ++i) {
       lse[i] = arguments_.lse[head.lse + first_query + i];
       mean[i] = dot(arguments_.out + out_at + i * tiling_.out_stride, dout_ + i * size);
     }
-    clear(dquery_, 0, tiling_.query_rows * size);
+    clear(dquery_, tiling_.queries * size);
     for_chunks(tiling_, tile, [&](int64_t first_key, int64_t tiles) {
-      score_gemms_[tiles](query_, keys_transposed_ + first_key, scores_);
-      score_gemms_[tiles](dout_, values_transposed_ + first_key, dscores_);
-      for (int64_t i = 0; i < tiling_.query_rows; ++i) {
-        const RowRange range(first_query + i, first_key, tiles * tiling_.key_columns);
-        softmax_row_backward(scores_ + i * tiling_.score_stride,
-                             dscores_ + i * tiling_.score_stride, range, lse[i], mean[i]);
+      score_[tiles](keys_ + first_key * size, query_transposed_, scores_);
+      score_[tiles](values_ + first_key * size, dout_transposed_, dscores_);
+      for (int64_t q = 0; q < tiling_.queries; q += kLanes) {
+        softmax_backward(scores_ + q, dscores_ + q, stride,
+                         Sight(first_query + q, first_key, tiles * tiling_.queries),
+                         load<Lanes>(lse + q), load<Lanes>(mean + q));
       }
-      key_gemms_[tiles](scores_, dout_, dvalues + first_key * size);
-      key_gemms_[tiles](dscores_, query_, dkeys + first_key * size);
-      query_gemms_[tiles](dscores_, keys_ + first_key * size, dquery_);
+      sum_queries_[tiles](scores_, dout_, dvalues + first_key * size);
+      sum_queries_[tiles](dscores_, query_, dkeys + first_key * size);
+      sum_keys_[tiles](dscores_, keys_ + first_key * size, dquery_);
     });
     for (int64_t i = 0; i < rows; ++i) {
       float* to = arguments_.dqkv + query_at + i * tiling_.qkv_stride;
 #pragma omp simd
       for (int64_t c = 0; c < size; ++c) to[c] = scale_ * dquery_[i * size + c];
     }
-  }
-
-  // S → P = exp(S − lse) and dP → dS = P∘(dP − mean), both zero where masked.
-  static void softmax_row_backward(float* row, float* drow, RowRange range, float lse, float mean) {
-    for (int64_t j = range.visible; j < range.computed; ++j) row[j] = -__builtin_inff();
-    for (int64_t j = 0; j < range.computed; j += kLanes) {
-      const Lanes p = vector_exp<Lanes>(load<Lanes>(row + j) - lse);
-      store(row + j, p);
-      store<Lanes>(drow + j, p * (load<Lanes>(drow + j) - mean));
-    }
-    clear(row, range.computed, range.width);
-    clear(drow, range.computed, range.width);
   }
 
   float dot(const float* a, const float* b) const {
@@ -325,10 +354,11 @@ class BackwardHead {
   const AttentionBackward& arguments_;
   const Tiling& tiling_;
   const float scale_;
-  const ChunkGemms score_gemms_, query_gemms_, key_gemms_;
+  const ChunkGemms score_, sum_keys_, sum_queries_;
   Scratch scratch_;
-  float *keys_, *keys_transposed_, *values_transposed_;
-  float *query_, *dout_, *dquery_;  // of the tile; query_ and hence dkeys carry the scale 1/√s
+  float *keys_, *values_;  // K and V [keys × s]
+  // Of the tile; query_, and hence dkeys, carries the scale 1/√s.
+  float *query_, *query_transposed_, *dout_, *dout_transposed_, *dquery_;
   float *scores_, *dscores_;
 };
 
