@@ -45,7 +45,7 @@ void BM_MlpBackward(benchmark::State& state) {
   a.dy = dy.data(), a.x = x.data(), a.pre_activation = pre.data();
   a.norm_weight = weights.norm.data(), a.mean = mean.data(), a.rstd = rstd.data();
   a.fc_weight = weights.fc.data(), a.proj_weight = weights.proj.data();
-  a.residual_is_input = true;
+  a.straight = a.dy;
   a.dx = dx.data(), a.dfc_weight = gradients.fc.data(), a.dproj_weight = gradients.proj.data();
   a.dnorm_weight = gradients.norm.data();
   for (auto _ : state) mlp_backward(a);

@@ -74,7 +74,7 @@ void aggregate(benchmark::State& state, bool backward) {
   for (auto _ : state) {
     if (backward) {
       stream_aggregate_backward(
-          {shape, false, x.data(), pre.data(), da.data(), dx.data(), dpre.data()});
+          {shape, x.data(), pre.data(), da.data(), nullptr, dx.data(), dpre.data()});
     } else {
       stream_aggregate_forward({shape, x.data(), pre.data(), a.data()});
     }

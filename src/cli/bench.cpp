@@ -13,6 +13,7 @@
 #include "cli/table.h"
 #include "edelta/data/task.h"
 #include "edelta/error.h"
+#include "edelta/experiments/growth.h"
 #include "edelta/models/registry.h"
 #include "edelta/ops/machine.h"
 
@@ -29,6 +30,7 @@ struct Options {
   std::string compare = "composite";
   int64_t width = 0;
   bool phases = false;
+  bool growth = false;
   bool json = false;
 };
 
@@ -95,6 +97,67 @@ std::string phase_table(const std::vector<ModelBench>& benches) {
   return table.text();
 }
 
+void print_growth(const experiments::Growth& growth) {
+  Table table({{growth.what, Align::right},
+               {"batch", Align::right},
+               {"positions", Align::right},
+               {"step ms", Align::right},
+               {"µs a token", Align::right}});
+  for (const auto& point : growth.points) {
+    table.add({std::to_string(point.value), std::to_string(point.batch),
+               std::to_string(point.length), fmt::format("{:.1f}", 1e3 * point.step),
+               fmt::format("{:.2f}", 1e6 * point.per_token)});
+  }
+  fmt::print("\n{}: a step as {} grows\n\n{}", growth.model, growth.what, table.text());
+}
+
+nlohmann::ordered_json to_json(const experiments::Growth& growth) {
+  nlohmann::ordered_json points = nlohmann::ordered_json::array();
+  for (const auto& point : growth.points) {
+    points.push_back({{growth.what, point.value},
+                      {"batch", point.batch},
+                      {"positions", point.length},
+                      {"step_s", point.step}});
+  }
+  return {{"model", growth.model}, {"grows", growth.what}, {"points", points}};
+}
+
+// One dimension after the other, from the model's matched configuration.
+void run_growth(const Options& options, const data::TaskOptions& task) {
+  nlohmann::ordered_json out{{"machine", ops::describe_machine()}};
+  const auto show = [&](const experiments::Growth& growth) {
+    options.json ? out["growth"].push_back(to_json(growth)) : print_growth(growth);
+  };
+  for (const std::string& model : options.models) {
+    fmt::print(stderr, "measuring {} …\n", model);
+    const models::ModelConfig config = configuration(model, options, task);
+    show(experiments::grow_length(config, {64, 128, 256, 512, 1024, 2048, 4096}));
+    show(experiments::grow_width(config, {64, 128, 256, 512, 1024}));
+    if (model != "gpt" && model != "ddl") show(experiments::grow_streams(config, {2, 4, 8, 16, 32, 64}));
+    show(experiments::grow_batch(config, {1, 4, 16, 64, 128}));
+  }
+  const auto cayley = experiments::grow_cayley({2, 4, 8, 16, 32, 64});
+  Table table({{"n", Align::right},
+               {"closed form ms", Align::right},
+               {"solve ms", Align::right},
+               {"ratio", Align::right}});
+  for (const auto& point : cayley) {
+    table.add({std::to_string(point.streams), fmt::format("{:.2f}", 1e3 * point.closed_form),
+               fmt::format("{:.2f}", 1e3 * point.solve),
+               fmt::format("{:.0f}×", point.solve / point.closed_form)});
+    out["cayley"].push_back(
+        {{"n", point.streams}, {"closed_form_s", point.closed_form}, {"solve_s", point.solve}});
+  }
+  if (options.json) {
+    fmt::print("{}\n", out.dump(2));
+  } else {
+    fmt::print(
+        "\n4096 operators, forward and backward: the hybrid in closed form against a linear "
+        "solve for its rotation\n\n{}",
+        table.text());
+  }
+}
+
 void run(Options options) {
   const data::TaskOptions task = data::default_task_options(options.task);
   if (options.bench.length == 0) options.bench.length = task.steps;
@@ -105,6 +168,7 @@ void run(Options options) {
     }
   }
   if (const auto warning = ops::blas_warning()) fmt::print(stderr, "{}\n", *warning);
+  if (options.growth) return run_growth(options, task);
   Table table({{"model"},
                {"step s", Align::right},
                {"forward", Align::right},
@@ -184,8 +248,12 @@ void add_bench(CLI::App& app) {
       ->capture_default_str();
   add_threads_option(*command);
   command->add_flag("--phases", options->phases, "Also print where a fused step's time goes");
+  command->add_flag("--growth", options->growth,
+                    "Instead: a fused step against T, D, n and batch, one at a time");
   command->add_flag("--json", options->json, "Print JSON");
-  command->footer("Examples:\n  edelta bench\n  edelta bench --models edelta,gpt --task stability");
+  command->footer(
+      "Examples:\n  edelta bench\n  edelta bench --models edelta,gpt --task stability\n"
+      "  edelta bench --models edelta --growth");
   command->callback([options] { run(*options); });
 }
 

@@ -52,15 +52,13 @@ class NetGenerator : public Generator {
   }
 
   OperatorParameters generate(const Tensor& pooled) override {
-    OperatorParameters parameters;
-    if (has_rotation(options_.branch)) {
-      parameters.u = u_net_->forward(pooled);
-      parameters.v = v_net_->forward(pooled);
-      parameters.beta = torch::softplus(beta_net_->forward(pooled));
+    std::vector<const Net*> nets;
+    for (const auto& net : {u_net_, v_net_, beta_net_, k_net_}) {
+      if (net) nets.push_back(net.get());
     }
-    if (has_reflection(options_.branch)) parameters.k = k_net_->forward(pooled);
-    if (has_gate(options_.branch)) parameters.gamma = torch::sigmoid(gate_net_->forward(pooled));
-    return parameters;
+    Tensor row = Net::forward_all(nets, pooled);
+    if (has_gate(options_.branch)) row = torch::cat({row, gate_net_->forward(pooled)}, -1);
+    return split(row, options_.streams, options_.branch);
   }
 
   void initialise() override {
@@ -85,7 +83,7 @@ class FusedGenerator : public Generator {
                                               row_length(options.streams, options.branch)))) {}
 
   OperatorParameters generate(const Tensor& pooled) override {
-    return split(geo_proj_->forward(ops::layer_norm(pooled, norm_->norm())), options_.streams,
+    return split(geo_proj_->forward(ops::normalise(pooled, norm_->norm())), options_.streams,
                  options_.branch);
   }
 

@@ -2,6 +2,7 @@
 
 #include "edelta/ops/cayley.h"
 #include "edelta/ops/householder.h"
+#include "edelta/ops/hybrid.h"
 #include "edelta/ops/streams.h"
 
 namespace edelta::geometry {
@@ -14,15 +15,17 @@ Tensor StreamOperator::operator()(const Tensor& x) const {
 }
 
 StreamOperator hybrid_operator(const OperatorParameters& p, Branch branch, Blend blend) {
-  Tensor rotation, reflection;
-  if (has_rotation(branch)) rotation = ops::cayley_matrix(p.u, p.v, p.beta);
-  if (has_reflection(branch)) reflection = ops::householder_matrix(p.k);
-  if (branch == Branch::cayley) return {rotation, rotation};
-  if (branch == Branch::householder) return {reflection, reflection};
-  const Tensor gamma = p.gamma.unsqueeze(-1);
-  const Tensor linear = gamma * rotation + (1 - gamma) * reflection;
+  if (branch != Branch::hybrid) {
+    const Tensor one = branch == Branch::cayley ? ops::cayley_matrix(p.u, p.v, p.beta)
+                                                : ops::householder_matrix(p.k);
+    return {one, one};
+  }
+  const Tensor linear = ops::hybrid_matrix(p.u, p.v, p.beta, p.k, p.gamma);
   if (blend == Blend::linear) return {linear, linear};
-  return {torch::where(gamma > 0.5, rotation, reflection).detach(), linear};
+  // At γ ∈ {0, 1} the blend is one of the two exactly.
+  const torch::NoGradGuard no_grad;
+  const Tensor hard = (p.gamma > 0.5).to(p.gamma.scalar_type());
+  return {ops::hybrid_matrix(p.u, p.v, p.beta, p.k, hard), linear};
 }
 
 Tensor hybrid_apply(const OperatorParameters& p, const Tensor& x) {

@@ -15,4 +15,16 @@ torch::Tensor Net::forward(const torch::Tensor& x) const {
   return ops::mlp(x, {}, {first_->weight, first_->bias}, {second_->weight, second_->bias});
 }
 
+torch::Tensor Net::forward_all(const std::vector<const Net*>& nets, const torch::Tensor& x) {
+  std::vector<torch::Tensor> first, first_bias, second, second_bias;
+  for (const Net* net : nets) {
+    first.push_back(net->first_->weight);
+    first_bias.push_back(net->first_->bias);
+    second.push_back(net->second_->weight);
+    second_bias.push_back(net->second_->bias);
+  }
+  return ops::mlp(x, {}, {torch::cat(first), torch::cat(first_bias)},
+                  {torch::block_diag(second), torch::cat(second_bias)});
+}
+
 }  // namespace edelta::geometry

@@ -6,9 +6,12 @@
 #include "edelta/kernels/adamw.h"
 #include "edelta/kernels/attention.h"
 #include "edelta/kernels/cpu.h"
+#include "edelta/kernels/delta.h"
 #include "edelta/kernels/fma_peak.h"
+#include "edelta/kernels/hybrid.h"
 #include "edelta/kernels/linear.h"
 #include "edelta/kernels/mlp.h"
+#include "edelta/kernels/pooling.h"
 #include "edelta/kernels/profile.h"
 #include "edelta/kernels/stream.h"
 #include "edelta/kernels/token_operator.h"
@@ -22,6 +25,12 @@
   X(mlp_backward, MlpBackward)                          \
   X(attention_forward, AttentionForward)                \
   X(attention_backward, AttentionBackward)              \
+  X(sequence_mean_forward, SequenceMeanForward)         \
+  X(sequence_mean_backward, SequenceMeanBackward)       \
+  X(hybrid_forward, HybridForward)                      \
+  X(hybrid_backward, HybridBackward)                    \
+  X(delta_forward, DeltaForward)                        \
+  X(delta_backward, DeltaBackward)                      \
   X(stream_mix_forward, StreamMixForward)               \
   X(stream_mix_backward, StreamMixBackward)             \
   X(stream_update_forward, StreamUpdateForward)         \

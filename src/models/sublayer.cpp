@@ -14,9 +14,12 @@ nn::Linear make_linear(int64_t in, int64_t out, bool bias) {
 
 ops::Affine affine(const nn::Linear& linear) { return {linear->weight, linear->bias}; }
 
+Tensor product(const Tensor& a, const Tensor& b) { return ops::linear(a, {}, {b.t(), {}}); }
+
 // outer ∘ inner: W = W_outer W_inner, b = W_outer b_inner.
 ops::Affine compose(const Tensor& outer, const ops::Affine& inner) {
-  return {outer.matmul(inner.weight), inner.bias.defined() ? outer.matmul(inner.bias) : inner.bias};
+  return {product(outer, inner.weight),
+          inner.bias.defined() ? outer.matmul(inner.bias) : inner.bias};
 }
 
 // What both sub-layers share: a first and a last linear map, and what may stand beside them.
@@ -45,7 +48,7 @@ class EnclosedSubLayer : public SubLayer {
       return enter(x.repeat({1, 1, around.repeats}), norm, {.pre = pre}, first);
     }
     if (!pre.defined()) return {x, norm, affine(first)};
-    if (folds()) return {x, norm, {first->weight.matmul(pre), first->bias}};
+    if (folds()) return {x, norm, {product(first->weight, pre), first->bias}};
     return {ops::linear(x, norm, {pre, {}}), {}, affine(first)};
   }
 

@@ -41,23 +41,25 @@ kernels::StreamShape stream_shape(const Tensor& w, const Tensor& x) {
   return {w.numel() / n, n, x.size(-1) / n};
 }
 
+// Returns the aggregate, and x passed on.
 class StreamAggregateFunction : public Function<StreamAggregateFunction> {
  public:
-  static Tensor forward(AutogradContext* context, const Tensor& w, const Tensor& x) {
+  static variable_list forward(AutogradContext* context, const Tensor& w, const Tensor& x) {
     const kernels::StreamShape shape = stream_shape(w, x);
     Tensor a = torch::empty(with_last(x, shape.width), x.options().requires_grad(false));
     kernels::stream_aggregate_forward({shape, data(x), data(w), data(a)});
     save(context, {w, x});
-    return a;
+    return {a, x};
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& gradients) {
     const variable_list saved = context->get_saved_variables();
     const Tensor da = gradients[0].contiguous();
+    const Tensor straight = gradients[1].contiguous();
     const Tensor dw = gradient_memory(saved, 0);
     const Tensor dx = gradient_memory(saved, 1);
-    kernels::stream_aggregate_backward({stream_shape(saved[0], saved[1]), /*accumulate_dx=*/false,
-                                        data(saved[1]), data(saved[0]), data(da), data(dx),
+    kernels::stream_aggregate_backward({stream_shape(saved[0], saved[1]), data(saved[1]),
+                                        data(saved[0]), data(da), data(straight), data(dx),
                                         data(dw)});
     return {dw, dx};
   }
@@ -90,94 +92,82 @@ class StreamUpdateFunction : public Function<StreamUpdateFunction> {
   }
 };
 
-// Logits [..., n, n] whose n×n blocks are contiguous and evenly spaced, as they lie in the rows of
-// a matrix product's output; anything else is copied.
-struct Logits {
-  explicit Logits(const Tensor& z) : n(z.size(-1)), tokens(z.numel() / (n * n)) {
-    flat = z.flatten(0, -3);
-    if (flat.stride(-1) != 1 || flat.stride(-2) != n || (tokens > 1 && flat.stride(0) < n * n)) {
-      flat = flat.contiguous();
-    }
-    stride = tokens > 1 ? flat.stride(0) : n * n;
-  }
-  kernels::TokenOperatorShape shape() const { return {tokens, n, stride}; }
-
-  int64_t n, tokens, stride;
-  Tensor flat;
-};
-
 class SinkhornFunction : public Function<SinkhornFunction> {
  public:
   static Tensor forward(AutogradContext* context, const Tensor& z, int64_t iterations) {
-    const Logits logits(z);
-    Tensor h = torch::empty(z.sizes(), z.options().requires_grad(false));
-    kernels::sinkhorn_forward({logits.shape(), iterations, data(logits.flat), data(h)});
+    Tensor h = torch::empty_like(z, z.options().requires_grad(false));
+    kernels::sinkhorn_forward({shape(z), iterations, data(z), data(h)});
     save(context, {z});
     context->saved_data["iterations"] = iterations;
     return h;
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& gradients) {
-    // dz has the layout of z's contiguous copy, so both are read from one.
-    const Tensor z = context->get_saved_variables()[0].contiguous();
+    const Tensor z = context->get_saved_variables()[0];
     const Tensor dh = gradients[0].contiguous();
     const Tensor dz = torch::empty_like(z);
-    kernels::sinkhorn_backward({Logits(z).shape(), context->saved_data["iterations"].toInt(),
-                                data(z), data(dh), data(dz)});
+    kernels::sinkhorn_backward(
+        {shape(z), context->saved_data["iterations"].toInt(), data(z), data(dh), data(dz)});
     return {dz, {}};
   }
+
+ private:
+  static kernels::TokenOperatorShape shape(const Tensor& z) {
+    const int64_t n = z.size(-1);
+    return {z.numel() / (n * n), n, n * n};
+  }
 };
 
-class IterativeCayleyFunction : public Function<IterativeCayleyFunction> {
+// Logits of `matrices` n×n mixers a token, side by side: z [N, matrices, n, n].
+struct TokenLogits {
+  explicit TokenLogits(const Tensor& z)
+      : n(z.size(-1)), matrices(z.size(-3)), tokens(z.numel() / (matrices * n * n)) {}
+  kernels::TokenOperatorShape shape() const { return {tokens, n, matrices * n * n}; }
+  float* of(const Tensor& z, int64_t matrix) const { return data(z) + matrix * n * n; }
+
+  int64_t n, matrices, tokens;
+};
+
+class TokenMixersFunction : public Function<TokenMixersFunction> {
  public:
-  static Tensor forward(AutogradContext* context, const Tensor& z, double alpha,
-                        int64_t iterations) {
-    const Logits logits(z);
-    Tensor h = torch::empty(z.sizes(), z.options().requires_grad(false));
-    kernels::iterative_cayley_forward(
-        {logits.shape(), iterations, static_cast<float>(alpha), data(logits.flat), data(h)});
+  static variable_list forward(AutogradContext* context, const Tensor& z, double alpha,
+                               int64_t iterations) {
+    const TokenLogits logits(z);
+    const auto options = z.options().requires_grad(false);
+    std::vector<int64_t> sizes = z.sizes().vec();
+    sizes.resize(sizes.size() - 2);
+    sizes.back() = logits.n;
+    Tensor pre = torch::empty(sizes, options);
+    Tensor post = torch::empty(sizes, options);
+    kernels::mixer_weights_forward(
+        {logits.shape(), logits.of(z, 0), logits.of(z, 1), data(pre), data(post)});
     save(context, {z});
+    if (logits.matrices == 2) return {pre, post};
+    sizes.push_back(logits.n);
+    Tensor residual = torch::empty(sizes, options);
+    kernels::iterative_cayley_forward(
+        {logits.shape(), iterations, static_cast<float>(alpha), logits.of(z, 2), data(residual)});
     context->saved_data["alpha"] = alpha;
     context->saved_data["iterations"] = iterations;
-    return h;
+    return {pre, post, residual};
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& gradients) {
-    const Tensor z = context->get_saved_variables()[0].contiguous();
-    const Tensor dh = gradients[0].contiguous();
-    const Tensor dz = torch::empty_like(z);
-    kernels::iterative_cayley_backward(
-        {Logits(z).shape(), context->saved_data["iterations"].toInt(),
-         static_cast<float>(context->saved_data["alpha"].toDouble()), data(z), data(dh), data(dz)});
-    return {dz, {}, {}};
-  }
-};
-
-class MixerWeightsFunction : public Function<MixerWeightsFunction> {
- public:
-  static variable_list forward(AutogradContext* context, const Tensor& z_pre,
-                               const Tensor& z_post) {
-    const Logits pre_logits(z_pre);
-    const auto sizes = z_pre.sizes().slice(0, z_pre.dim() - 1);
-    Tensor pre = torch::empty(sizes, z_pre.options().requires_grad(false));
-    Tensor post = torch::empty_like(pre);
-    kernels::mixer_weights_forward({pre_logits.shape(), data(pre_logits.flat),
-                                    data(Logits(z_post).flat), data(pre), data(post)});
-    save(context, {z_pre, z_post});
-    return {pre, post};
-  }
-
-  static variable_list backward(AutogradContext* context, const variable_list& gradients) {
-    const variable_list saved = context->get_saved_variables();
-    const Tensor z_pre = saved[0].contiguous();
-    const Tensor z_post = saved[1].contiguous();
+    const Tensor z = context->get_saved_variables()[0];
+    const TokenLogits logits(z);
     const Tensor dpre = gradients[0].contiguous();
     const Tensor dpost = gradients[1].contiguous();
-    const Tensor dz_pre = torch::empty_like(z_pre);
-    const Tensor dz_post = torch::empty_like(z_post);
-    kernels::mixer_weights_backward({Logits(z_pre).shape(), data(z_pre), data(z_post), data(dpre),
-                                     data(dpost), data(dz_pre), data(dz_post)});
-    return {dz_pre, dz_post};
+    const Tensor dz = torch::empty_like(z);
+    kernels::mixer_weights_backward({logits.shape(), logits.of(z, 0), logits.of(z, 1), data(dpre),
+                                     data(dpost), logits.of(dz, 0), logits.of(dz, 1)});
+    if (logits.matrices > 2) {
+      const Tensor dresidual = gradients[2].contiguous();
+      kernels::iterative_cayley_backward(
+          {logits.shape(), context->saved_data["iterations"].toInt(),
+           static_cast<float>(context->saved_data["alpha"].toDouble()), logits.of(z, 2),
+           data(dresidual), logits.of(dz, 2)});
+    }
+    return {dz, {}, {}};
   }
 };
 
@@ -188,8 +178,9 @@ Tensor stream_mix(const Tensor& g_forward, const Tensor& g_backward, const Tenso
                                   x.contiguous());
 }
 
-Tensor stream_aggregate(const Tensor& w, const Tensor& x) {
-  return StreamAggregateFunction::apply(w.contiguous(), x.contiguous());
+WithInput stream_aggregate(const Tensor& w, const Tensor& x) {
+  const variable_list both = StreamAggregateFunction::apply(w.contiguous(), x.contiguous());
+  return {both[0], both[1]};
 }
 
 Tensor stream_update(const Tensor& h, const Tensor& x, const Tensor& w, const Tensor& y) {
@@ -197,16 +188,13 @@ Tensor stream_update(const Tensor& h, const Tensor& x, const Tensor& w, const Te
 }
 
 Tensor sinkhorn(const Tensor& z, int64_t iterations) {
-  return SinkhornFunction::apply(z, iterations);
+  return SinkhornFunction::apply(z.contiguous(), iterations);
 }
 
-Tensor iterative_cayley(const Tensor& z, double alpha, int64_t iterations) {
-  return IterativeCayleyFunction::apply(z, alpha, iterations);
-}
-
-std::pair<Tensor, Tensor> mixer_weights(const Tensor& z_pre, const Tensor& z_post) {
-  const variable_list weights = MixerWeightsFunction::apply(z_pre, z_post);
-  return {weights[0], weights[1]};
+Mixers token_mixers(const Tensor& z, const CayleyIteration& cayley) {
+  const variable_list mixers =
+      TokenMixersFunction::apply(z.contiguous(), cayley.alpha, cayley.iterations);
+  return {mixers[0], mixers[1], mixers.size() > 2 ? mixers[2] : Tensor()};
 }
 
 }  // namespace edelta::ops::fused

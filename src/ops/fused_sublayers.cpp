@@ -19,12 +19,14 @@ struct Statistics {
   Tensor mean, rstd;
 };
 
+// Returns y, and x where that is to be passed on.
 class LinearFunction : public Function<LinearFunction> {
  public:
-  static Tensor forward(AutogradContext* context, const Tensor& x,
-                        const OptionalTensor& norm_weight, const OptionalTensor& norm_bias,
-                        const Tensor& weight, const OptionalTensor& bias,
-                        const OptionalTensor& residual, bool residual_is_input, bool keep) {
+  static variable_list forward(AutogradContext* context, const Tensor& x,
+                               const OptionalTensor& norm_weight, const OptionalTensor& norm_bias,
+                               bool rms, const Tensor& weight, const OptionalTensor& bias,
+                               const OptionalTensor& residual, bool residual_is_input, bool pass_on,
+                               bool keep) {
     const int64_t in = weight.size(1);
     const int64_t out = weight.size(0);
     const int64_t tokens = x.numel() / in;
@@ -36,7 +38,8 @@ class LinearFunction : public Function<LinearFunction> {
                              .x = data(x),
                              .norm_weight = data(norm_weight),
                              .norm_bias = data(norm_bias),
-                             .eps = static_cast<float>(kLayerNormEps),
+                             .rms = rms,
+                             .eps = static_cast<float>(rms ? kRmsNormEps : kLayerNormEps),
                              .weight = data(weight),
                              .bias = data(bias),
                              .residual = residual_is_input ? data(x) : data(residual),
@@ -45,40 +48,44 @@ class LinearFunction : public Function<LinearFunction> {
                              .rstd = data(statistics.rstd)});
     if (keep) {
       save(context, {x, norm_weight, norm_bias, weight, bias}, {statistics.mean, statistics.rstd});
+      context->saved_data["rms"] = rms;
       context->saved_data["residual_is_input"] = residual_is_input;
       context->saved_data["has_residual"] = residual.has_value();
     }
-    return y;
+    return pass_on ? variable_list{y, x} : variable_list{y};
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& gradients) {
     const variable_list saved = context->get_saved_variables();
     const Tensor dy = gradients[0].contiguous();
     const Tensor dresidual = context->saved_data["has_residual"].toBool() ? dy : Tensor();
+    Tensor straight;
+    if (gradients.size() > 1) straight = gradients[1].contiguous();
+    if (context->saved_data["residual_is_input"].toBool()) straight = dy;
     const int64_t in = saved[3].size(1);
     const Tensor dx = gradient_of(context, saved, 0);
     const Tensor dnorm_weight = gradient_of(context, saved, 1);
     const Tensor dnorm_bias = gradient_of(context, saved, 2);
     const Tensor dweight = gradient_of(context, saved, 3);
     const Tensor dbias = gradient_of(context, saved, 4);
-    kernels::linear_backward(
-        {.tokens = saved[0].numel() / in,
-         .in = in,
-         .out = saved[3].size(0),
-         .dy = data(dy),
-         .x = data(saved[0]),
-         .norm_weight = data(saved[1]),
-         .norm_bias = data(saved[2]),
-         .mean = data(saved[5]),
-         .rstd = data(saved[6]),
-         .weight = data(saved[3]),
-         .residual_is_input = context->saved_data["residual_is_input"].toBool(),
-         .dx = data(dx),
-         .dweight = data(dweight),
-         .dbias = data(dbias),
-         .dnorm_weight = data(dnorm_weight),
-         .dnorm_bias = data(dnorm_bias)});
-    return {dx, dnorm_weight, dnorm_bias, dweight, dbias, dresidual, {}, {}};
+    kernels::linear_backward({.tokens = saved[0].numel() / in,
+                              .in = in,
+                              .out = saved[3].size(0),
+                              .dy = data(dy),
+                              .x = data(saved[0]),
+                              .norm_weight = data(saved[1]),
+                              .norm_bias = data(saved[2]),
+                              .rms = context->saved_data["rms"].toBool(),
+                              .mean = data(saved[5]),
+                              .rstd = data(saved[6]),
+                              .weight = data(saved[3]),
+                              .straight = data(straight),
+                              .dx = data(dx),
+                              .dweight = data(dweight),
+                              .dbias = data(dbias),
+                              .dnorm_weight = data(dnorm_weight),
+                              .dnorm_bias = data(dnorm_bias)});
+    return {dx, dnorm_weight, dnorm_bias, {}, dweight, dbias, dresidual, {}, {}, {}};
   }
 };
 
@@ -135,27 +142,28 @@ class MlpFunction : public Function<MlpFunction> {
     const Tensor dfc_bias = gradient_of(context, saved, 4);
     const Tensor dproj_weight = gradient_of(context, saved, 5);
     const Tensor dproj_bias = gradient_of(context, saved, 6);
-    kernels::mlp_backward({.tokens = saved[0].numel() / in,
-                           .in = in,
-                           .hidden = saved[3].size(0),
-                           .out = saved[5].size(0),
-                           .dy = data(dy),
-                           .x = data(saved[0]),
-                           .norm_weight = data(saved[1]),
-                           .norm_bias = data(saved[2]),
-                           .mean = data(saved[7]),
-                           .rstd = data(saved[8]),
-                           .pre_activation = data(saved[9]),
-                           .fc_weight = data(saved[3]),
-                           .proj_weight = data(saved[5]),
-                           .residual_is_input = context->saved_data["residual_is_input"].toBool(),
-                           .dx = data(dx),
-                           .dfc_weight = data(dfc_weight),
-                           .dfc_bias = data(dfc_bias),
-                           .dproj_weight = data(dproj_weight),
-                           .dproj_bias = data(dproj_bias),
-                           .dnorm_weight = data(dnorm_weight),
-                           .dnorm_bias = data(dnorm_bias)});
+    kernels::mlp_backward(
+        {.tokens = saved[0].numel() / in,
+         .in = in,
+         .hidden = saved[3].size(0),
+         .out = saved[5].size(0),
+         .dy = data(dy),
+         .x = data(saved[0]),
+         .norm_weight = data(saved[1]),
+         .norm_bias = data(saved[2]),
+         .mean = data(saved[7]),
+         .rstd = data(saved[8]),
+         .pre_activation = data(saved[9]),
+         .fc_weight = data(saved[3]),
+         .proj_weight = data(saved[5]),
+         .straight = context->saved_data["residual_is_input"].toBool() ? data(dy) : nullptr,
+         .dx = data(dx),
+         .dfc_weight = data(dfc_weight),
+         .dfc_bias = data(dfc_bias),
+         .dproj_weight = data(dproj_weight),
+         .dproj_bias = data(dproj_bias),
+         .dnorm_weight = data(dnorm_weight),
+         .dnorm_bias = data(dnorm_bias)});
     return {dx,           dnorm_weight, dnorm_bias, dfc_weight, dfc_bias,
             dproj_weight, dproj_bias,   dresidual,  {},         {}};
   }
@@ -195,9 +203,17 @@ class AttentionFunction : public Function<AttentionFunction> {
 Tensor linear(const Tensor& x, const Norm& norm, const Affine& map, const Tensor& residual) {
   const bool same = residual.defined() && residual.is_same(x);
   return LinearFunction::apply(
-      x.contiguous(), optional(norm.weight), optional(norm.bias), map.weight.contiguous(),
-      optional(map.bias), same ? OptionalTensor() : optional(residual), same,
-      will_differentiate({x, norm.weight, norm.bias, map.weight, map.bias, residual}));
+      x.contiguous(), optional(norm.weight), optional(norm.bias), norm.rms, map.weight.contiguous(),
+      optional(map.bias), same ? OptionalTensor() : optional(residual), same, /*pass_on=*/false,
+      will_differentiate({x, norm.weight, norm.bias, map.weight, map.bias, residual}))[0];
+}
+
+WithInput linear_with_input(const Tensor& x, const Norm& norm, const Affine& map) {
+  const variable_list both = LinearFunction::apply(
+      x.contiguous(), optional(norm.weight), optional(norm.bias), norm.rms, map.weight.contiguous(),
+      optional(map.bias), OptionalTensor(), false, /*pass_on=*/true,
+      will_differentiate({x, norm.weight, norm.bias, map.weight, map.bias}));
+  return {both[0], both[1]};
 }
 
 Tensor mlp(const Tensor& x, const Norm& norm, const Affine& fc, const Affine& proj,

@@ -38,7 +38,6 @@ Tensor sinkhorn(const Tensor& z, int64_t iterations) {
 }
 
 Tensor iterative_cayley(const Tensor& z, double alpha, int64_t iterations) {
-  if (use_fused({z})) return fused::iterative_cayley(z, alpha, iterations);
   const Tensor w = skew(z);
   return iterate(w, torch::eye(w.size(-1), w.options()) + alpha * w, alpha, iterations);
 }
@@ -48,12 +47,14 @@ Tensor iterative_cayley_from_identity(const Tensor& z, double alpha, int64_t ite
   return iterate(w, torch::eye(w.size(-1), w.options()), alpha, iterations);
 }
 
-MixerWeights mixer_weights(const Tensor& z_pre, const Tensor& z_post) {
-  if (use_fused({z_pre, z_post}) && z_pre.strides() == z_post.strides()) {
-    auto [pre, post] = fused::mixer_weights(z_pre, z_post);
-    return {pre, post};
+Mixers token_mixers(const Tensor& z, const CayleyIteration& cayley) {
+  if (use_fused({z})) return fused::token_mixers(z, cayley);
+  const std::vector<Tensor> parts = z.unbind(-3);
+  Mixers mixers{parts[0].softmax(-1).mean(-2), parts[1].softmax(-2).sum(-1), {}};
+  if (parts.size() > 2) {
+    mixers.residual = iterative_cayley(parts[2], cayley.alpha, cayley.iterations);
   }
-  return {z_pre.softmax(-1).mean(-2), z_post.softmax(-2).sum(-1)};
+  return mixers;
 }
 
 }  // namespace edelta::ops

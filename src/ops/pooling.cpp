@@ -1,23 +1,27 @@
 #include "edelta/ops/pooling.h"
 
+#include "edelta/ops/dispatch.h"
+#include "ops/fused.h"
+
 namespace edelta::ops {
 
 using torch::Tensor;
 
-Tensor pool(const Tensor& x, Pool pool) {
+WithInput pool(const Tensor& x, Pool pool) {
   switch (pool) {
     case Pool::sequence:
-      return x.mean(1, /*keepdim=*/true);
+      if (use_fused({x})) return fused::sequence_mean(x);
+      return {x.mean(1, /*keepdim=*/true), x};
     case Pool::prefix: {
       // A running sum in float32 would lose a digit every ten thousand positions.
       const Tensor count =
           torch::arange(1, x.size(1) + 1, x.options().dtype(torch::kFloat64)).unsqueeze(-1);
-      return (x.to(torch::kFloat64).cumsum(1) / count).to(x.scalar_type());
+      return {(x.to(torch::kFloat64).cumsum(1) / count).to(x.scalar_type()), x};
     }
     case Pool::token:
       break;
   }
-  return x;
+  return {x, x};
 }
 
 }  // namespace edelta::ops

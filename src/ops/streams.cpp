@@ -39,9 +39,9 @@ Tensor stream_mix(const Tensor& g_forward, const Tensor& g_backward, const Tenso
   return StraightThrough::apply(mix(g_forward.detach(), x.detach()), mix(g_backward, x));
 }
 
-Tensor stream_aggregate(const Tensor& w, const Tensor& x) {
+WithInput stream_aggregate(const Tensor& w, const Tensor& x) {
   if (use_fused({w, x})) return fused::stream_aggregate(w, x);
-  return w.unsqueeze(-2).matmul(as_streams(x, w.size(-1))).squeeze(-2);
+  return {w.unsqueeze(-2).matmul(as_streams(x, w.size(-1))).squeeze(-2), x};
 }
 
 Tensor stream_update(const Tensor& h, const Tensor& x, const Tensor& w, const Tensor& y) {

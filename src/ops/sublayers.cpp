@@ -19,26 +19,32 @@ Tensor add_residual(const Tensor& y, const Tensor& residual) {
 
 }  // namespace
 
-Tensor layer_norm(const Tensor& x, const Norm& norm) {
+Tensor normalise(const Tensor& x, const Norm& norm) {
   if (!norm.weight.defined()) return x;
-  return torch::layer_norm(x, {x.size(-1)}, norm.weight, norm.bias, kLayerNormEps);
-}
-
-Tensor rms_norm(const Tensor& x, const Tensor& weight) {
-  return x * torch::rsqrt(x.square().mean(-1, /*keepdim=*/true) + kRmsNormEps) * weight;
+  if (!norm.rms) return torch::layer_norm(x, {x.size(-1)}, norm.weight, norm.bias, norm.eps());
+  const Tensor scaled =
+      x * torch::rsqrt(x.square().mean(-1, /*keepdim=*/true) + norm.eps()) * norm.weight;
+  return norm.bias.defined() ? scaled + norm.bias : scaled;
 }
 
 Tensor linear(const Tensor& x, const Norm& norm, const Affine& map, const Tensor& residual) {
   if (use_fused({x, norm.weight, norm.bias, map.weight, map.bias, residual})) {
     return fused::linear(x, norm, map, residual);
   }
-  return add_residual(torch::linear(layer_norm(x, norm), map.weight, map.bias), residual);
+  return add_residual(torch::linear(normalise(x, norm), map.weight, map.bias), residual);
+}
+
+WithInput linear_with_input(const Tensor& x, const Norm& norm, const Affine& map) {
+  if (use_fused({x, norm.weight, norm.bias, map.weight, map.bias})) {
+    return fused::linear_with_input(x, norm, map);
+  }
+  return {linear(x, norm, map), x};
 }
 
 Tensor mlp(const Tensor& x, const Norm& norm, const Affine& fc, const Affine& proj,
            const Tensor& residual) {
-  if (use_fused(
-          {x, norm.weight, norm.bias, fc.weight, fc.bias, proj.weight, proj.bias, residual})) {
+  if (!norm.rms && use_fused({x, norm.weight, norm.bias, fc.weight, fc.bias, proj.weight, proj.bias,
+                              residual})) {
     return fused::mlp(x, norm, fc, proj, residual);
   }
   return linear(torch::gelu(linear(x, norm, fc)), {}, proj, residual);

@@ -158,7 +158,7 @@ bool causal(Make make, ops::Pool pool, Blend blend, torch::ScalarType type) {
   const auto generator = random_generator(make);
   generator->to(type);
   const auto residual = [&](const Tensor& x) {
-    const OperatorParameters p = generator->generate(ops::pool(x, pool));
+    const OperatorParameters p = generator->generate(ops::pool(x, pool).y);
     return hybrid_operator(p, Branch::hybrid, blend)(x);
   };
   const Tensor x = normal({kBatch, kLength, kWidth}).to(type);

@@ -63,7 +63,7 @@ struct Layer {
     a.dy = pointer(dy), a.x = pointer(x), a.weight = pointer(weight);
     a.norm_weight = pointer(norm_weight), a.norm_bias = pointer(norm_bias);
     a.mean = pointer(mean), a.rstd = pointer(rstd);
-    a.residual_is_input = residual_is_input();
+    a.straight = residual_is_input() ? pointer(dy) : nullptr;
     a.dx = pointer(dx), a.dweight = pointer(dweight), a.dbias = pointer(dbias);
     a.dnorm_weight = pointer(dnorm_weight), a.dnorm_bias = pointer(dnorm_bias);
     return a;

@@ -83,7 +83,7 @@ struct Layer {
     a.norm_weight = pointer(norm_weight), a.norm_bias = pointer(norm_bias);
     a.mean = pointer(mean), a.rstd = pointer(rstd);
     a.fc_weight = pointer(fc_weight), a.proj_weight = pointer(proj_weight);
-    a.residual_is_input = residual_is_input();
+    a.straight = residual_is_input() ? pointer(dy) : nullptr;
     a.dx = pointer(dx), a.dfc_weight = pointer(dfc_weight), a.dfc_bias = pointer(dfc_bias);
     a.dproj_weight = pointer(dproj_weight), a.dproj_bias = pointer(dproj_bias);
     a.dnorm_weight = pointer(dnorm_weight), a.dnorm_bias = pointer(dnorm_bias);

@@ -5,8 +5,11 @@
 #include <vector>
 
 #include "edelta/ops/dispatch.h"
+#include "edelta/ops/householder.h"
+#include "edelta/ops/hybrid.h"
 #include "edelta/ops/machine.h"
 #include "edelta/ops/mixers.h"
+#include "edelta/ops/pooling.h"
 #include "edelta/ops/streams.h"
 #include "edelta/ops/sublayers.h"
 #include "edelta/torch.h"
@@ -130,8 +133,12 @@ TEST_P(FusedOps, StreamMixAndItsStraightThroughForm) {
 
 TEST_P(FusedOps, StreamAggregateAndUpdate) {
   const int64_t n = shape().streams, d = shape().width;
-  expect_fused_equals_composite([](const auto& a) { return stream_aggregate(a[0], a[1]); },
-                                {tokens(n), tokens(n * d)});
+  expect_fused_equals_composite(
+      [](const auto& a) {
+        const WithInput aggregate = stream_aggregate(a[0], a[1]);
+        return torch::cat({aggregate.y, aggregate.x.square()}, -1);
+      },
+      {tokens(n), tokens(n * d)});
   for (const bool shared : {true, false}) {
     const Tensor y = tokens(shared ? d : n * d);
     expect_fused_equals_composite(
@@ -144,16 +151,63 @@ TEST_P(FusedOps, StreamAggregateAndUpdate) {
 
 TEST_P(FusedOps, TokenOperators) {
   expect_fused_equals_composite([](const auto& a) { return sinkhorn(a[0]); }, {logits()});
-  expect_fused_equals_composite([](const auto& a) { return iterative_cayley(a[0]); }, {logits()});
-  // Cut from the rows of one tensor, as a router does it.
   const int64_t n = shape().streams;
+  for (const int64_t matrices : {2, 3}) {
+    expect_fused_equals_composite(
+        [=](const auto& a) {
+          const Mixers h = token_mixers(a[0].unflatten(-1, {matrices, n, n}), {0.2, 3});
+          std::vector<Tensor> all{h.pre, h.post};
+          if (matrices == 3) all.push_back(h.residual.flatten(-2));
+          return torch::cat(all, -1);
+        },
+        {tokens(matrices * n * n)});
+  }
+}
+
+TEST_P(FusedOps, SequenceMeanWithItsInput) {
   expect_fused_equals_composite(
-      [=](const auto& a) {
-        const auto z = a[0].unflatten(-1, {3, n, n}).unbind(-3);
-        const auto [pre, post] = mixer_weights(z[0], z[1]);
-        return torch::cat({pre, post, iterative_cayley(z[2]).flatten(-2)}, -1);
+      [](const auto& a) {
+        const WithInput mean = pool(a[0], Pool::sequence);
+        return mean.y + mean.x.square();
       },
-      {tokens(3 * n * n)});
+      {tokens(shape().streams * shape().width)});
+}
+
+TEST_P(FusedOps, HybridMatrix) {
+  for (const int64_t operators : {int64_t{1}, shape().length}) {
+    const auto vectors = [&](int64_t size) { return normal({shape().batch, operators, size}); };
+    const int64_t n = shape().streams;
+    expect_fused_equals_composite(
+        [](const auto& a) {
+          return hybrid_matrix(a[0], a[1], a[2].exp(), a[3], torch::sigmoid(a[4]));
+        },
+        {vectors(n), vectors(n), vectors(1), vectors(n), vectors(1)});
+  }
+}
+
+TEST_P(FusedOps, Delta) {
+  const int64_t width = shape().streams * shape().width;
+  for (const int64_t operators : {int64_t{1}, shape().length}) {
+    expect_fused_equals_composite(
+        [](const auto& a) { return delta(a[0], 2 * torch::sigmoid(a[1]), a[2]); },
+        {normal({shape().batch, operators, width}), normal({shape().batch, operators, 1}),
+         tokens(width)});
+  }
+}
+
+TEST_P(FusedOps, LinearWithItsInputAndAnRmsNorm) {
+  const int64_t in = shape().streams * shape().width, out = in + 5;
+  for (const bool rms : {false, true}) {
+    for (const bool normed : {false, true}) {
+      expect_fused_equals_composite(
+          [=](const auto& a) {
+            const WithInput both = linear_with_input(a[0], {a[1], {}, rms}, {a[2], a[3]});
+            return torch::cat({both.y, both.x.square()}, -1);
+          },
+          {tokens(in), normed ? 1 + 0.1 * normal({in}) : Tensor(), normal({out, in}),
+           normal({out})});
+    }
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Shapes, FusedOps,

@@ -117,6 +117,8 @@ TEST(IterativeCayley, MatchesTheGoldenTrace) {
             1e-14);
 }
 
+Mixers mixers(const Tensor& z) { return token_mixers(torch::stack({z, z}, -3)); }
+
 // The routing that the weights stand for, with whole matrices: mean_i (H_pre x)_i, and H_post times
 // n copies of y.
 TEST(RoutingWeights, MatchWholeMatrices) {
@@ -127,20 +129,24 @@ TEST(RoutingWeights, MatchWholeMatrices) {
   const Tensor y = normal({5, 1, d});
   const Tensor h_pre = z.exp() / z.exp().sum(-1, true);
   const Tensor h_post = z.exp() / z.exp().sum(-2, true);
-  EXPECT_LT(
-      difference(mixer_weights(z, z).pre.unsqueeze(-2).matmul(x), h_pre.matmul(x).mean(-2, true)),
-      1e-14);
-  EXPECT_LT(
-      difference(mixer_weights(z, z).post.unsqueeze(-1) * y, h_post.matmul(y.expand({5, n, d}))),
-      1e-14);
+  EXPECT_LT(difference(mixers(z).pre.unsqueeze(-2).matmul(x), h_pre.matmul(x).mean(-2, true)),
+            1e-14);
+  EXPECT_LT(difference(mixers(z).post.unsqueeze(-1) * y, h_post.matmul(y.expand({5, n, d}))),
+            1e-14);
+}
+
+TEST(RoutingWeights, TheThirdMatrixIsTheResidualMixer) {
+  torch::manual_seed(10);
+  const Tensor z = normal({5, 3, 4, 4});
+  EXPECT_TRUE(
+      torch::equal(token_mixers(z, {0.2, 3}).residual, iterative_cayley(z.select(-3, 2), 0.2, 3)));
+  EXPECT_FALSE(token_mixers(z.narrow(-3, 0, 2)).residual.defined());
 }
 
 TEST(RoutingWeights, Gradients) {
   torch::manual_seed(9);
-  expect_gradient([](const auto& in) { return mixer_weights(in[0], in[0]).pre; },
-                  {normal({3, 4, 4})});
-  expect_gradient([](const auto& in) { return mixer_weights(in[0], in[0]).post; },
-                  {normal({3, 4, 4})});
+  expect_gradient([](const auto& in) { return mixers(in[0]).pre; }, {normal({3, 4, 4})});
+  expect_gradient([](const auto& in) { return mixers(in[0]).post; }, {normal({3, 4, 4})});
 }
 
 }  // namespace

@@ -31,10 +31,11 @@ TEST(Sublayers, NormsMatchTheirDefinitions) {
   const Tensor x = tokens();
   const Tensor weight = normal({kWidth});
   const Tensor bias = normal({kWidth});
-  EXPECT_LT(difference(layer_norm(x, {weight, bias}), normalised(x) * weight + bias), 1e-14);
-  EXPECT_LT(difference(layer_norm(x, {weight, {}}), normalised(x) * weight), 1e-14);
-  EXPECT_TRUE(torch::equal(layer_norm(x, Norm{}), x));
-  EXPECT_LT(difference(rms_norm(x, weight), x / (x.square().mean(-1, true) + 1e-6).sqrt() * weight),
+  EXPECT_LT(difference(normalise(x, {weight, bias}), normalised(x) * weight + bias), 1e-14);
+  EXPECT_LT(difference(normalise(x, {weight, {}}), normalised(x) * weight), 1e-14);
+  EXPECT_TRUE(torch::equal(normalise(x, Norm{}), x));
+  EXPECT_LT(difference(normalise(x, {weight, {}, true}),
+                       x / (x.square().mean(-1, true) + 1e-6).sqrt() * weight),
             1e-14);
 }
 
@@ -117,11 +118,14 @@ TEST(Sublayers, Gradients) {
   const Tensor x = tokens(), scale = normal({kWidth}), shift = normal({kWidth});
   expect_gradient(
       [](const auto& in) {
-        return layer_norm(in[0], {in[1], in[2]});
+        return normalise(in[0], {in[1], in[2]});
       },
       {x, scale, shift});
-  expect_gradient([](const auto& in) { return rms_norm(in[0], in[1]); }, {x, scale}, kTolerance,
-                  kStep);
+  expect_gradient(
+      [](const auto& in) {
+        return normalise(in[0], {in[1], {}, true});
+      },
+      {x, scale}, kTolerance, kStep);
   const Tensor w_fc = normal({kHidden, kWidth}), b_fc = normal({kHidden});
   const Tensor w_proj = normal({kWidth, kHidden}), b_proj = normal({kWidth});
   expect_gradient(

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "edelta/ops/sublayers.h"
 #include "edelta/torch.h"
@@ -25,6 +26,10 @@ class Net : public torch::nn::Module {
   Net(int64_t in, int64_t hidden, int64_t out);
   torch::Tensor forward(const torch::Tensor& x) const;
   torch::Tensor& output_bias() { return second_->bias; }
+
+  // Several nets that look at the same input, as one: their first layers side by side, their second
+  // layers as blocks on a diagonal. Gives their outputs one after the other.
+  static torch::Tensor forward_all(const std::vector<const Net*>& nets, const torch::Tensor& x);
 
  private:
   torch::nn::Linear first_, second_;

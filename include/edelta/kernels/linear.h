@@ -1,5 +1,5 @@
-// y = [residual +] LN?(x)·Wᵀ + b: a linear layer with the layer norm before it and the residual
-// addition after it.
+// y = [residual +] LN?(x)·Wᵀ + b: a linear layer with the layer norm (or RMS norm) before it and
+// the residual addition after it.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +15,7 @@ struct LinearForward {
   const float* x = nullptr;            // [tokens, in]
   const float* norm_weight = nullptr;  // [in], or null: no layer norm
   const float* norm_bias = nullptr;    // [in] or null
+  bool rms = false;                    // an RMS norm: the mean is not taken off
   float eps = 1e-5F;
   const float* weight = nullptr;    // [out, in]
   const float* bias = nullptr;      // [out] or null
@@ -25,7 +26,8 @@ struct LinearForward {
 };
 
 // Gradients are overwritten, not accumulated; each may be null when it isn't wanted. The gradient
-// of a residual that is not x is dy itself.
+// of a residual that is not x is dy itself. What flows to x on other ways (dy, where the residual
+// was x) can be added on the way: `straight`.
 struct LinearBackward {
   int64_t tokens = 0;
   int64_t in = 0;
@@ -34,10 +36,11 @@ struct LinearBackward {
   const float* x = nullptr;            // [tokens, in]
   const float* norm_weight = nullptr;  // [in], or null: no layer norm
   const float* norm_bias = nullptr;    // [in] or null
+  bool rms = false;                    // as in the forward pass
   const float* mean = nullptr;         // [tokens], with a layer norm
   const float* rstd = nullptr;         // [tokens], with a layer norm
   const float* weight = nullptr;       // [out, in]
-  bool residual_is_input = false;      // the residual was x, so dy also flows straight to dx
+  const float* straight = nullptr;     // [tokens, in] or null: added to dx; may be dx itself
   float* dx = nullptr;                 // [tokens, in]
   float* dweight = nullptr;            // [out, in]
   float* dbias = nullptr;              // [out]

@@ -28,7 +28,8 @@ struct MlpForward {
 };
 
 // Gradients are overwritten, not accumulated; each may be null when it isn't wanted. The gradient
-// of a residual that is not x is dy itself.
+// of a residual that is not x is dy itself. What flows to x on other ways (dy, where the residual
+// was x) can be added on the way: `straight`.
 struct MlpBackward {
   int64_t tokens = 0;
   int64_t in = 0;
@@ -43,7 +44,7 @@ struct MlpBackward {
   const float* pre_activation = nullptr;  // [tokens, hidden]
   const float* fc_weight = nullptr;       // [hidden, in]
   const float* proj_weight = nullptr;     // [out, hidden]
-  bool residual_is_input = false;         // the residual was x, so dy also flows straight to dx
+  const float* straight = nullptr;        // [tokens, in] or null: added to dx; may be dx itself
   float* dx = nullptr;                    // [tokens, in]
   float* dfc_weight = nullptr;            // [hidden, in]
   float* dfc_bias = nullptr;              // [hidden]

@@ -78,12 +78,12 @@ struct StreamAggregateForward {
 
 struct StreamAggregateBackward {
   StreamShape shape;
-  bool accumulate_dx;  // dx += instead of dx =
-  const float* x;      // [N, n, d]
-  const float* pre;    // [N, n]
-  const float* da;     // [N, d]
-  float* dx;           // [N, n, d]
-  float* dpre;         // [N, n], overwritten
+  const float* x;         // [N, n, d]
+  const float* pre;       // [N, n]
+  const float* da;        // [N, d]
+  const float* straight;  // [N, n, d] or null: added to dx, what flows to x on other ways
+  float* dx;              // [N, n, d], overwritten
+  float* dpre;            // [N, n], overwritten
 };
 
 void stream_aggregate_forward(const StreamAggregateForward& arguments);

@@ -1,8 +1,8 @@
 // The memory of tensors on the CPU.
 //
 // A training step makes and drops the same large tensors again and again. The system's allocator
-// gives such blocks back to the kernel and gets them anew, page by page and zeroed, which costs some
-// 5 % of a step. Here they are kept and reused.
+// gives such blocks back to the kernel and gets them anew, page by page and zeroed, which costs
+// some 5 % of a step. Here they are kept and reused.
 #pragma once
 
 #include <cstdint>

@@ -20,9 +20,15 @@ torch::Tensor iterative_cayley_from_identity(const torch::Tensor& z, double alph
 // JPmHC's routing. H_pre, a softmax over each row of Z, is only ever averaged over its rows, and
 // H_post, a softmax over each column, only ever meets the same vector in every stream. What counts
 // are therefore the n column means of H_pre and the n row sums of H_post.
-struct MixerWeights {
+struct Mixers {
   torch::Tensor pre, post;  // [..., n]
+  torch::Tensor residual;   // H_res [..., n, n]; undefined where there are no logits for it
 };
-MixerWeights mixer_weights(const torch::Tensor& z_pre, const torch::Tensor& z_post);
+struct CayleyIteration {
+  double alpha = 0.1;
+  int64_t iterations = 2;
+};
+// From the logits of each token [..., 2, n, n], Z_pre and Z_post, or [..., 3, n, n], with Z_res.
+Mixers token_mixers(const torch::Tensor& z, const CayleyIteration& cayley = {});
 
 }  // namespace edelta::ops

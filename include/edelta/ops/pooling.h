@@ -1,6 +1,7 @@
 // What a data-dependent operator looks at (SPEC 1.4).
 #pragma once
 
+#include "edelta/ops/sublayers.h"
 #include "edelta/torch.h"
 
 namespace edelta::ops {
@@ -12,7 +13,7 @@ enum class Pool {
   token      // the token itself: one operator a token, strictly causal
 };
 
-// x [B, T, D] → [B, 1, D] for `sequence`, [B, T, D] otherwise.
-torch::Tensor pool(const torch::Tensor& x, Pool pool);
+// x [B, T, D] → [B, 1, D] for `sequence`, [B, T, D] otherwise; with x passed on.
+WithInput pool(const torch::Tensor& x, Pool pool);
 
 }  // namespace edelta::ops

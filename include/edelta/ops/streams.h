@@ -1,6 +1,7 @@
 // Operators on streams: a token's D numbers seen as an n×d matrix, multiplied from the left.
 #pragma once
 
+#include "edelta/ops/sublayers.h"
 #include "edelta/torch.h"
 
 namespace edelta::ops {
@@ -13,8 +14,9 @@ torch::Tensor stream_mix(const torch::Tensor& g, const torch::Tensor& x);
 torch::Tensor stream_mix(const torch::Tensor& g_forward, const torch::Tensor& g_backward,
                          const torch::Tensor& x);
 
-// a = Σ_i w_i x_i: the streams of x [B, T, n·d] weighted by w [B, T, n] → [B, T, d].
-torch::Tensor stream_aggregate(const torch::Tensor& w, const torch::Tensor& x);
+// y = Σ_i w_i x_i: the streams of x [B, T, n·d] weighted by w [B, T, n] → [B, T, d]; with x passed
+// on.
+WithInput stream_aggregate(const torch::Tensor& w, const torch::Tensor& x);
 
 // x'_i = (H x)_i + w_i y_i for H [B, T, n, n] (undefined: the identity), w [B, T, n] and y, which
 // is either [B, T, n·d] or one vector for all streams, [B, T, d].

@@ -16,6 +16,9 @@ constexpr double kRmsNormEps = 1e-6;
 struct Norm {
   torch::Tensor weight;
   torch::Tensor bias;
+  bool rms = false;  // by the root mean square alone (mHC), instead of a layer norm
+
+  double eps() const { return rms ? kRmsNormEps : kLayerNormEps; }
 };
 
 // y = x Wᵀ + b with `weight` [out, in]; undefined `bias`: none.
@@ -24,12 +27,18 @@ struct Affine {
   torch::Tensor bias;
 };
 
-torch::Tensor layer_norm(const torch::Tensor& x, const Norm& norm);
-torch::Tensor rms_norm(const torch::Tensor& x, const torch::Tensor& weight);
+torch::Tensor normalise(const torch::Tensor& x, const Norm& norm);
 
 // residual + W LN(x) + b; an undefined residual counts as zero.
 torch::Tensor linear(const torch::Tensor& x, const Norm& norm, const Affine& map,
                      const torch::Tensor& residual = {});
+
+// An op's result, and its input x passed on: what else uses x takes it from here, and the backward
+// pass then adds the gradients of all uses in the sweep that computes the op's own.
+struct WithInput {
+  torch::Tensor y, x;
+};
+WithInput linear_with_input(const torch::Tensor& x, const Norm& norm, const Affine& map);
 
 // residual + W_proj GELU(W_fc LN(x) + b_fc) + b_proj, with the exact (erf) GELU.
 torch::Tensor mlp(const torch::Tensor& x, const Norm& norm, const Affine& fc, const Affine& proj,

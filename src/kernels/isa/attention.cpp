@@ -104,12 +104,17 @@ void clear(float* values, int64_t count) {
   for (int64_t i = 0; i < count; ++i) values[i] = 0;
 }
 
-// to[padded_rows × size] = factor · from, zero past `rows`.
+// to[padded_rows × size] = factor · from, zero past `rows`. A head's rows are short pieces of the
+// tensor's, which the processor does not foresee; the next head's lie right behind them and are
+// wanted soon.
 void pack_rows(const float* from, int64_t stride, int64_t rows, int64_t padded_rows, int64_t size,
                float factor, float* to) {
+  constexpr int64_t kLine = 16;
   for (int64_t i = 0; i < rows; ++i) {
+    const float* row = from + i * stride;
+    for (int64_t c = 0; c < size; c += kLine) __builtin_prefetch(row + size + c, 0, 2);
 #pragma omp simd
-    for (int64_t c = 0; c < size; ++c) to[i * size + c] = factor * from[i * stride + c];
+    for (int64_t c = 0; c < size; ++c) to[i * size + c] = factor * row[c];
   }
   clear(to + rows * size, (padded_rows - rows) * size);
 }
@@ -158,7 +163,7 @@ Lanes softmax(float* scores, int64_t stride, const Sight& sight, Lanes& maximum,
   maximum = larger(larger(top[0], top[1]), larger(top[2], top[3]));
   Lanes parts[2] = {};
   const auto turn = [&](float* row, Lanes s, Lanes& sum) {
-    const Lanes p = vector_exp<Lanes>(s - maximum);
+    const Lanes p = exp_of_negative(s - maximum);
     sum += p;
     store(row, p);
   };
@@ -171,7 +176,7 @@ Lanes softmax(float* scores, int64_t stride, const Sight& sight, Lanes& maximum,
     turn(row, sight.visible(load<Lanes>(row), k), parts[0]);
   }
   for (; k < sight.keys; ++k) store(scores + k * stride, Lanes{});
-  const Lanes shrink = vector_exp<Lanes>(before - maximum);
+  const Lanes shrink = exp_of_negative(before - maximum);
   total = total * shrink + (parts[0] + parts[1]);
   return shrink;
 }
@@ -180,7 +185,7 @@ Lanes softmax(float* scores, int64_t stride, const Sight& sight, Lanes& maximum,
 void softmax_backward(float* scores, float* dscores, int64_t stride, const Sight& sight, Lanes lse,
                       Lanes mean) {
   const auto turn = [&](int64_t k, Lanes s) {
-    const Lanes p = vector_exp<Lanes>(s - lse);
+    const Lanes p = exp_of_negative(s - lse);
     store(scores + k * stride, p);
     store<Lanes>(dscores + k * stride, p * (load<Lanes>(dscores + k * stride) - mean));
   };
@@ -345,10 +350,11 @@ class BackwardHead {
   }
 
   float dot(const float* a, const float* b) const {
-    float total = 0;
-#pragma omp simd reduction(+ : total)
-    for (int64_t c = 0; c < tiling_.size; ++c) total += a[c] * b[c];
-    return total;
+    Lanes total{};
+    for (int64_t c = 0; c < tiling_.size; c += kLanes) {
+      total += load(a, c, tiling_.size) * load(b, c, tiling_.size);
+    }
+    return sum(total);
   }
 
   const AttentionBackward& arguments_;
@@ -369,14 +375,22 @@ int64_t groups_for(const AttentionShape& shape, const Tiling& tiling) {
   return heads >= wanted ? 1 : smaller((wanted + heads - 1) / heads, tiling.tiles);
 }
 
+// A thread takes the heads of a sequence one after the other where there are enough sequences: they
+// share pages and neighbouring cache lines.
+int64_t heads_together(const AttentionShape& shape, int64_t groups) {
+  return groups == 1 && shape.batch >= 4 * omp_get_max_threads() ? shape.heads : 1;
+}
+
 // to = Σ over groups, in their order.
 void sum_groups(const float* parts, int64_t group_stride, int64_t groups, const Tiling& tiling,
                 float* to) {
   for (int64_t t = 0; t < tiling.tokens; ++t) {
-    for (int64_t c = 0; c < tiling.size; ++c) {
-      float total = 0;
-      for (int64_t g = 0; g < groups; ++g) total += parts[g * group_stride + t * tiling.size + c];
-      to[t * tiling.qkv_stride + c] = total;
+    const float* part = parts + t * tiling.size;
+    float* row = to + t * tiling.qkv_stride;
+    __builtin_memcpy(row, part, tiling.size * sizeof(float));
+    for (int64_t g = 1; g < groups; ++g) {
+#pragma omp simd
+      for (int64_t c = 0; c < tiling.size; ++c) row[c] += part[g * group_stride + c];
     }
   }
 }
@@ -390,7 +404,7 @@ void attention_forward(const AttentionForward& arguments) {
 #pragma omp parallel
   {
     ForwardHead head(arguments, tiling);
-#pragma omp for schedule(dynamic)
+#pragma omp for schedule(dynamic, heads_together(arguments.shape, groups))
     for (int64_t item = 0; item < items; ++item) head.run(item / groups, item % groups, groups);
   }
 }
@@ -413,7 +427,7 @@ void attention_backward(const AttentionBackward& arguments) {
     BackwardHead head(arguments, tiling);
     Scratch scratch;
     float* own = scratch.floats(2 * part);
-#pragma omp for schedule(dynamic)
+#pragma omp for schedule(dynamic, heads_together(arguments.shape, groups))
     for (int64_t item = 0; item < heads * groups; ++item) {
       float* dkeys = groups > 1 ? parts + item * 2 * part : own;
       head.run(item / groups, item % groups, groups, dkeys, dkeys + part);

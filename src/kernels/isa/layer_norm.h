@@ -1,4 +1,4 @@
-// Layer norm of one row: y = x̂ ⊙ w + b, x̂ = (x − mean)·rstd.
+// Layer norm of one row: y = x̂ ⊙ w + b, x̂ = (x − mean)·rstd. An RMS norm is the same with mean = 0.
 #pragma once
 
 #include <cmath>
@@ -12,6 +12,7 @@ struct LayerNorm {
   int64_t width;
   const float* weight;  // [width], or null: no norm at all
   const float* bias;    // [width] or null
+  bool rms;
 };
 
 struct Moments {
@@ -20,15 +21,19 @@ struct Moments {
 
 // Two passes, because E[x²] − mean² cancels when the mean is large; two sums at a time, because one
 // would wait for its own last addition.
-static inline Moments moments(const float* x, int64_t width, float eps) {
+static inline Moments moments(const LayerNorm& norm, const float* x, float eps) {
+  const int64_t width = norm.width;
   Lanes even = {};
   Lanes odd = {};
-  for (int64_t i = 0; i < width; i += 2 * kLanes) {
-    even += load(x, i, width);
-    odd += load(x, i + kLanes, width);
+  float mean = 0;
+  if (!norm.rms) {
+    for (int64_t i = 0; i < width; i += 2 * kLanes) {
+      even += load(x, i, width);
+      odd += load(x, i + kLanes, width);
+    }
+    mean = sum(even + odd) / static_cast<float>(width);
+    even = odd = Lanes{};
   }
-  const float mean = sum(even + odd) / static_cast<float>(width);
-  even = odd = Lanes{};
   for (int64_t i = 0; i < width; i += 2 * kLanes) {
     const Lanes d = load(x, i, width, mean) - mean;
     const Lanes e = load(x, i + kLanes, width, mean) - mean;
@@ -57,7 +62,8 @@ static inline void add_norm_weight_gradient(const LayerNorm& norm, const float* 
   for (int64_t i = 0; i < norm.width; ++i) dweight[i] += dy[i] * (x[i] - m.mean) * m.rstd;
 }
 
-// dx = rstd·(a − mean(a) − x̂·mean(a ⊙ x̂)) with a = dy ⊙ w, plus `straight` where that isn't null.
+// dx = rstd·(a − mean(a) − x̂·mean(a ⊙ x̂)) with a = dy ⊙ w, plus `straight` where that isn't null;
+// without mean(a) for an RMS norm.
 static inline void normalize_backward(const LayerNorm& norm, const float* x, Moments m,
                                       const float* dy, const float* straight, float* dx) {
   const float* w = norm.weight;
@@ -68,7 +74,7 @@ static inline void normalize_backward(const LayerNorm& norm, const float* x, Mom
     sums += a;
     products += a * ((load(x, i, norm.width) - m.mean) * m.rstd);
   }
-  const float mean_a = sum(sums) / static_cast<float>(norm.width);
+  const float mean_a = norm.rms ? 0 : sum(sums) / static_cast<float>(norm.width);
   const float along = sum(products) / static_cast<float>(norm.width);
   const auto gradient = [=](int64_t i) {
     return m.rstd * (dy[i] * w[i] - mean_a - (x[i] - m.mean) * m.rstd * along);

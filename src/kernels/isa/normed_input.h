@@ -13,13 +13,21 @@
 
 namespace edelta::kernels::EDELTA_ISA {
 
+// The norm in front of a layer; only the linear layer may have an RMS norm there.
+template <typename Arguments>
+inline LayerNorm norm_of(const Arguments& a) {
+  LayerNorm norm{a.in, a.norm_weight, a.norm_bias, false};
+  if constexpr (requires { a.rms; }) norm.rms = a.rms;
+  return norm;
+}
+
 // Gives the rows of a tile as the first product takes them: normalised into the thread's scratch
 // memory, or x itself when there is no layer norm.
 class NormedInput {
  public:
   template <typename Arguments>
   NormedInput(const Arguments& a, const TokenTiles& tiles, Scratch& scratch)
-      : norm_{a.in, a.norm_weight, a.norm_bias}, x_(a.x), tiles_(tiles) {
+      : norm_(norm_of(a)), x_(a.x), tiles_(tiles) {
     if (norm_.weight == nullptr) return;
     memory_ = scratch.floats(tiles.threads() * tiles.rows() * padded(a.in));
   }
@@ -29,7 +37,7 @@ class NormedInput {
   // Computes the moments, and saves them where asked to.
   const float* forward(int64_t tile, int thread, float eps, float* mean, float* rstd) const {
     const auto row_moments = [=, this](int64_t token) {
-      const Moments m = moments(x_ + token * norm_.width, norm_.width, eps);
+      const Moments m = moments(norm_, x_ + token * norm_.width, eps);
       if (mean != nullptr) mean[token] = m.mean;
       if (rstd != nullptr) rstd[token] = m.rstd;
       return m;
@@ -68,12 +76,12 @@ class InputGradient {
   InputGradient(const Arguments& a, const TokenTiles& tiles, int64_t k, int64_t da_stride,
                 Scratch& scratch)
       : a_(a),
-        norm_{a.in, a.norm_weight, a.norm_bias},
+        norm_(norm_of(a)),
         tiles_(tiles),
         stride_(normed() ? padded(a.in) : a.in),
         product_(TileProduct::of_rows(
             tiles, a.in, k, {da_stride, a.in, stride_},
-            !normed() && a.residual_is_input ? Gemm::C::accumulate : Gemm::C::overwrite)) {
+            !normed() && a.straight != nullptr ? Gemm::C::accumulate : Gemm::C::overwrite)) {
     if (normed()) memory_ = scratch.floats(tiles.threads() * tiles.rows() * stride_);
   }
 
@@ -84,7 +92,9 @@ class InputGradient {
     const int64_t rows = tiles_.rows(tile);
     if (!normed()) {
       if (a_.dx == nullptr) return;
-      if (a_.residual_is_input) start_rows(rows, a_.in, a_.dy + first, nullptr, a_.dx + first);
+      if (a_.straight != nullptr && a_.straight != a_.dx) {
+        start_rows(rows, a_.in, a_.straight + first, nullptr, a_.dx + first);
+      }
       product_(rows, da, weight, a_.dx + first);
       return;
     }
@@ -105,8 +115,7 @@ class InputGradient {
     const Moments m{a_.mean[token], a_.rstd[token]};
     if (dnorm_weight != nullptr) add_norm_weight_gradient(norm_, a_.x + at, m, dn, dnorm_weight);
     if (a_.dx == nullptr) return;
-    const float* straight = a_.residual_is_input ? a_.dy + at : nullptr;
-    normalize_backward(norm_, a_.x + at, m, dn, straight, a_.dx + at);
+    normalize_backward(norm_, a_.x + at, m, dn, at_or_null(a_.straight, at), a_.dx + at);
   }
 
   const Arguments& a_;

@@ -6,15 +6,10 @@
 
 #include "edelta/kernels/stream.h"
 #include "kernels/isa/lanes.h"
+#include "kernels/isa/slices.h"
 #include "kernels/scratch.h"
 
 namespace edelta::kernels::EDELTA_ISA {
-
-// Tokens that one thread takes at a time: a few hundred KiB at most, so a second pass over the same
-// slice (for the channels that whole vectors leave over) still finds it in cache.
-constexpr int64_t kSliceTokens = 64;
-
-inline int64_t slice_count(int64_t tokens) { return (tokens + kSliceTokens - 1) / kSliceTokens; }
 
 // Calls body<n>() with the number of streams as a constant where it is a usual one, so that loops
 // over streams unroll into registers, and body<0>() otherwise.
@@ -36,11 +31,11 @@ inline void with_streams(int64_t streams, const Body& body) {
 template <typename Body>
 inline void for_token_slices(const StreamShape& shape, const Body& body) {
 #pragma omp parallel for
-  for (int64_t first = 0; first < shape.tokens; first += kSliceTokens) {
-    const int64_t end = first + kSliceTokens;
-    const int64_t last = end < shape.tokens ? end : shape.tokens;
-    with_streams(shape.streams,
-                 [&]<int kStreams>() { body.template operator()<kStreams>(first, last); });
+  for (int64_t i = 0; i < slice_count(shape.tokens); ++i) {
+    const Slice slice(shape.tokens, i);
+    with_streams(shape.streams, [&]<int kStreams>() {
+      body.template operator()<kStreams>(slice.begin, slice.end);
+    });
   }
 }
 

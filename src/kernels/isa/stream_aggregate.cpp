@@ -19,8 +19,8 @@ void aggregate_token(const StreamAggregateForward& a, int64_t token, int64_t beg
   }
 }
 
-// dx_j (+)= pre_j da and dpre_j += da∘x_j.
-template <int kStreams, bool kAccumulate, typename V>
+// dx_j = [straight_j +] pre_j da and dpre_j += da∘x_j.
+template <int kStreams, bool kStraight, typename V>
 void aggregate_token_backward(const StreamAggregateBackward& a, int64_t token, int64_t begin,
                               int64_t end, Accumulators<V, kStreams>& dpre) {
   const int64_t n = kStreams > 0 ? kStreams : a.shape.streams;
@@ -33,13 +33,13 @@ void aggregate_token_backward(const StreamAggregateBackward& a, int64_t token, i
     for (int64_t j = 0; j < n; ++j) {
       dpre[j] += da * load<V>(x + j * d + c);
       V dx_j = pre[j] * da;
-      if constexpr (kAccumulate) dx_j += load<V>(dx + j * d + c);
+      if constexpr (kStraight) dx_j += load<V>(a.straight + token * n * d + j * d + c);
       store(dx + j * d + c, dx_j);
     }
   }
 }
 
-template <int kStreams, bool kAccumulate>
+template <int kStreams, bool kStraight>
 void aggregate_slice_backward(const StreamAggregateBackward& a, int64_t first, int64_t last) {
   const int64_t n = a.shape.streams;
   memset(a.dpre + first * n, 0, (last - first) * n * sizeof(float));
@@ -49,7 +49,7 @@ void aggregate_slice_backward(const StreamAggregateBackward& a, int64_t first, i
     Accumulators<V, kN> dpre(n, scratch);
     for (int64_t token = first; token < last; ++token) {
       dpre.clear();
-      aggregate_token_backward<kN, kAccumulate, V>(a, token, begin, end, dpre);
+      aggregate_token_backward<kN, kStraight, V>(a, token, begin, end, dpre);
       dpre.add_sums_to(a.dpre + token * n);
     }
   });
@@ -69,7 +69,7 @@ void stream_aggregate_forward(const StreamAggregateForward& a) {
 
 void stream_aggregate_backward(const StreamAggregateBackward& a) {
   for_token_slices(a.shape, [&]<int kStreams>(int64_t first, int64_t last) {
-    if (a.accumulate_dx) {
+    if (a.straight != nullptr) {
       aggregate_slice_backward<kStreams, true>(a, first, last);
     } else {
       aggregate_slice_backward<kStreams, false>(a, first, last);

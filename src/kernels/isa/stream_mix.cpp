@@ -6,14 +6,6 @@
 namespace edelta::kernels::EDELTA_ISA {
 namespace {
 
-// Tokens [begin, end) of one sequence.
-struct Slice {
-  Slice(const StreamMixShape& shape, int64_t slice)
-      : begin(slice * kSliceTokens),
-        end(begin + kSliceTokens < shape.tokens ? begin + kSliceTokens : shape.tokens) {}
-  int64_t begin, end;
-};
-
 // The operator of a token, as an offset into [B, operators, n, n].
 int64_t operator_at(const StreamMixShape& shape, int64_t sequence, int64_t token) {
   return (sequence * shape.operators + (shape.operators == 1 ? 0 : token)) * shape.streams *
@@ -87,7 +79,7 @@ void stream_mix_forward(const StreamMixForward& a) {
 #pragma omp parallel for
   for (int64_t item = 0; item < shape.batch * slices; ++item) {
     const int64_t sequence = item / slices;
-    const Slice slice(shape, item % slices);
+    const Slice slice(shape.tokens, item % slices);
     with_streams(shape.streams, [&]<int kStreams>() {
       for_widths(shape.width, [&]<typename V>(int64_t begin, int64_t end) {
         for (int64_t t = slice.begin; t < slice.end; ++t) {
@@ -114,7 +106,7 @@ void stream_mix_backward(const StreamMixBackward& a) {
 #pragma omp for
     for (int64_t item = 0; item < shape.batch * slices; ++item) {
       const int64_t sequence = item / slices;
-      const Slice slice(shape, item % slices);
+      const Slice slice(shape.tokens, item % slices);
       float* dg =
           in_parts ? parts + item * entries : a.dg + operator_at(shape, sequence, slice.begin);
       with_streams(shape.streams,
@@ -123,12 +115,8 @@ void stream_mix_backward(const StreamMixBackward& a) {
     if (in_parts) {
 #pragma omp for
       for (int64_t sequence = 0; sequence < shape.batch; ++sequence) {
-        for (int64_t e = 0; e < entries; ++e) {
-          float total = 0;
-          for (int64_t s = 0; s < slices; ++s)
-            total += parts[(sequence * slices + s) * entries + e];
-          a.dg[sequence * entries + e] = total;
-        }
+        add_slices(parts + sequence * slices * entries, slices, entries, 1,
+                   a.dg + sequence * entries);
       }
     }
   }

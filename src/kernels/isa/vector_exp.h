@@ -1,9 +1,22 @@
 // exp in float32 without branches or tables, for vectors and for `omp simd` loops.
 #pragma once
 
+#include <immintrin.h>
+
 #include "kernels/isa/lanes.h"
 
 namespace edelta::kernels::EDELTA_ISA {
+
+// e^r for |r| ≤ ln2/2.
+template <typename V>
+inline V short_exp(V r) {
+  V p = r * 1.9875691500e-4F + 1.3981999507e-3F;
+  p = p * r + 8.3334519073e-3F;
+  p = p * r + 4.1665795894e-2F;
+  p = p * r + 1.6666665459e-1F;
+  p = p * r + 5.0000001201e-1F;
+  return p * (r * r) + r + 1.0F;
+}
 
 // Within 2 units in the last place. 0 below −87.33 (where float32 would turn subnormal), infinity
 // above 88.37, NaN stays NaN.
@@ -16,16 +29,27 @@ inline V vector_exp(V x) {
   const V power = shifted - kRound;
   // ln 2 in two parts, the first short enough for an exact product: |r| ≤ ln2/2.
   const V r = (x - power * 0.693359375F) + power * 2.12194440e-4F;
-  V p = r * 1.9875691500e-4F + 1.3981999507e-3F;
-  p = p * r + 8.3334519073e-3F;
-  p = p * r + 4.1665795894e-2F;
-  p = p * r + 1.6666665459e-1F;
-  p = p * r + 5.0000001201e-1F;
-  p = p * (r * r) + r + 1.0F;
   const Bits exponent = (__builtin_bit_cast(Bits, shifted) << 23) + (127U << 23);
-  const V result = p * __builtin_bit_cast(V, exponent);
+  const V result = short_exp(r) * __builtin_bit_cast(V, exponent);
   const V finite = x < -87.3365F ? V{} : result;
   return x > 88.37F ? V{} + __builtin_inff() : finite;
+}
+
+// The same for x ≤ 0, in fewer steps where the processor can scale by powers of two itself.
+template <typename V>
+inline V exp_of_negative(V x) {
+#ifdef __AVX512F__
+  static_assert(kWidthOf<V> == kLanes);
+  constexpr __mmask16 kAll = 0xFFFF;
+  // e^−104 is 0 in float32, and −∞ would turn r into NaN; a NaN stays one.
+  const V bounded = x < -104.0F ? V{} - 104.0F : x;
+  const V power =
+      _mm512_maskz_roundscale_ps(kAll, bounded * 1.44269504F, _MM_FROUND_TO_NEAREST_INT);
+  const V r = (bounded - power * 0.693359375F) + power * 2.12194440e-4F;
+  return _mm512_maskz_scalef_ps(kAll, short_exp(r), power);
+#else
+  return vector_exp(x);
+#endif
 }
 
 }  // namespace edelta::kernels::EDELTA_ISA

@@ -17,9 +17,9 @@ class DeltaOperator : public torch::nn::Module {
         beta_net_(register_module("beta_net", net(config, 1))) {}
 
   Tensor forward(const Tensor& x) {
-    const Tensor pooled = ops::pool(x, pool_);
-    const Tensor beta = 2 * torch::sigmoid(beta_net_->forward(pooled));
-    return ops::delta(k_net_->forward(pooled), beta, x);
+    const auto pooled = ops::pool(x, pool_);
+    const Tensor beta = 2 * torch::sigmoid(beta_net_->forward(pooled.y));
+    return ops::delta(k_net_->forward(pooled.y), beta, pooled.x);
   }
 
  private:

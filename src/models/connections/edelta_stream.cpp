@@ -20,10 +20,10 @@ class EdeltaStreamConnection : public Connection {
 
   Tensor forward(const Tensor& x, const Branch& f, Pass& pass) override {
     const Tensor g = geo_(x, pass);
-    const std::vector<Tensor> z = router_->forward(g);
-    const auto [pre, post] = ops::mixer_weights(z[0], z[1]);
-    const Tensor y = f(ops::stream_aggregate(pre, g));
-    return ops::stream_update({}, g, post, y);
+    const auto logits = router_->forward(g);
+    const ops::Mixers h = ops::token_mixers(logits.y);
+    const auto aggregate = ops::stream_aggregate(h.pre, logits.x);
+    return ops::stream_update({}, aggregate.x, h.post, f(aggregate.y));
   }
 
   void initialise() override {

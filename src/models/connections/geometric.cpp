@@ -5,11 +5,12 @@ namespace edelta::models {
 using torch::Tensor;
 
 Tensor GeometricResidual::operator()(const Tensor& x, Pass& pass) const {
-  const geometry::OperatorParameters parameters = generator_->generate(ops::pool(x, pool_));
+  const auto pooled = ops::pool(x, pool_);
+  const geometry::OperatorParameters parameters = generator_->generate(pooled.y);
   const geometry::StreamOperator g = geometry::hybrid_operator(parameters, branch_, blend_);
   if (parameters.gamma.defined()) pass.gates.push_back(parameters.gamma);
   if (pass.record_operators) pass.operators.push_back(g.value);
-  return g(x);
+  return g(pooled.x);
 }
 
 std::shared_ptr<geometry::Generator> make_generator(

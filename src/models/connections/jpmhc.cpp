@@ -13,24 +13,21 @@ using torch::Tensor;
 class JpmhcConnection : public Connection {
  public:
   JpmhcConnection(const ModelConfig& config, Site& site)
-      : alpha_(config.cayley_alpha),
-        iterations_(config.cayley_iterations),
+      : cayley_{config.cayley_alpha, config.cayley_iterations},
         router_(site.add("jpmhc", std::make_shared<Router>(config, 3, "fused_proj"))) {}
 
   Tensor forward(const Tensor& x, const Branch& f, Pass& pass) override {
-    const std::vector<Tensor> z = router_->forward(x);
-    const Tensor h_res = ops::iterative_cayley(z[2], alpha_, iterations_);
-    if (pass.record_operators) pass.operators.push_back(h_res);
-    const auto [pre, post] = ops::mixer_weights(z[0], z[1]);
-    const Tensor y = f(ops::stream_aggregate(pre, x));
-    return ops::stream_update(h_res, x, post, y);
+    const auto logits = router_->forward(x);
+    const ops::Mixers h = ops::token_mixers(logits.y, cayley_);
+    if (pass.record_operators) pass.operators.push_back(h.residual);
+    const auto aggregate = ops::stream_aggregate(h.pre, logits.x);
+    return ops::stream_update(h.residual, aggregate.x, h.post, f(aggregate.y));
   }
 
   void initialise() override { router_->initialise(); }
 
  private:
-  double alpha_;
-  int64_t iterations_;
+  ops::CayleyIteration cayley_;
   std::shared_ptr<Router> router_;
 };
 

@@ -17,7 +17,7 @@ constexpr double kInitialResidualLogit = 2;  // b_res = 2 I: close to the identi
 class RmsNorm : public torch::nn::Module {
  public:
   explicit RmsNorm(int64_t width) : weight_(register_parameter("weight", torch::ones({width}))) {}
-  Tensor forward(const Tensor& x) { return ops::rms_norm(x, weight_); }
+  ops::Norm norm() const { return {weight_, {}, /*rms=*/true}; }
 
  private:
   Tensor weight_;
@@ -26,6 +26,7 @@ class RmsNorm : public torch::nn::Module {
 struct Mixers {
   Tensor pre, post;  // [B, T, n]
   Tensor res;        // [B, T, n, n]
+  Tensor x;          // passed on
 };
 
 class MhcMixer : public torch::nn::Module {
@@ -45,11 +46,14 @@ class MhcMixer : public torch::nn::Module {
         b_res_(register_parameter("b_res", kInitialResidualLogit * torch::eye(n_))) {}
 
   Mixers forward(const Tensor& x) {
-    const Tensor r = rms_norm_->forward(x);
-    const Tensor z = phi_res_->forward(r).unflatten(-1, {n_, n_});
-    return {torch::sigmoid(alpha_pre_ * phi_pre_->forward(r) + b_pre_),
-            2 * torch::sigmoid(alpha_post_ * phi_post_->forward(r) + b_post_),
-            ops::sinkhorn(alpha_res_ * z + b_res_, iterations_)};
+    // The three maps look at the same normalised token: one product for all.
+    const Tensor phi = torch::cat({phi_pre_->weight, phi_post_->weight, phi_res_->weight});
+    const auto mapped = ops::linear_with_input(x, rms_norm_->norm(), {phi, {}});
+    const std::vector<Tensor> z = mapped.y.split_with_sizes({n_, n_, n_ * n_}, -1);
+    return {torch::sigmoid(alpha_pre_ * z[0] + b_pre_),
+            2 * torch::sigmoid(alpha_post_ * z[1] + b_post_),
+            ops::sinkhorn(alpha_res_ * z[2].unflatten(-1, {n_, n_}) + b_res_, iterations_),
+            mapped.x};
   }
 
  private:
@@ -71,9 +75,9 @@ class MhcConnection : public Connection {
   Tensor forward(const Tensor& x, const Branch& f, Pass& pass) override {
     const Mixers h = mixer_->forward(x);
     if (pass.record_operators) pass.operators.push_back(h.res);
-    const Tensor a = ops::stream_aggregate(h.pre, x);
-    const Tensor y = f(a, {.repeats = n_});
-    return ops::stream_update(h.res, x, h.post, y);
+    const auto aggregate = ops::stream_aggregate(h.pre, h.x);
+    const Tensor y = f(aggregate.y, {.repeats = n_});
+    return ops::stream_update(h.res, aggregate.x, h.post, y);
   }
 
  private:

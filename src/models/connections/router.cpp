@@ -14,9 +14,10 @@ Router::Router(const ModelConfig& config, int64_t matrices, const std::string& p
       projection_(register_module(projection_name, nn::Linear(config.n_embd, matrices * n_ * n_))) {
 }
 
-std::vector<Tensor> Router::forward(const Tensor& x) {
-  const Tensor logits = ops::linear(x, norm_->norm(), {projection_->weight, projection_->bias});
-  return logits.unflatten(-1, {-1, n_, n_}).unbind(-3);
+ops::WithInput Router::forward(const Tensor& x) {
+  const auto routed =
+      ops::linear_with_input(x, norm_->norm(), {projection_->weight, projection_->bias});
+  return {routed.y.unflatten(-1, {-1, n_, n_}), routed.x};
 }
 
 void Router::initialise() {

@@ -1,10 +1,9 @@
-// Routing logits: Linear(LN(x)) per token, cut into n×n matrices (JPmHC and the streamed EΔ).
+// Routing logits: Linear(LN(x)) per token, n×n matrices side by side (JPmHC and the streamed EΔ).
 #pragma once
 
 #include "edelta/torch.h"
 
 #include <string>
-#include <vector>
 
 #include "edelta/geometry/modules.h"
 #include "edelta/models/config.h"
@@ -16,8 +15,8 @@ class Router : public torch::nn::Module {
   // `matrices` n×n logits a token; the linear layer is registered under `projection_name`.
   Router(const ModelConfig& config, int64_t matrices, const std::string& projection_name);
 
-  // x [B, T, D] → `matrices` tensors [B, T, n, n].
-  std::vector<torch::Tensor> forward(const torch::Tensor& x);
+  // x [B, T, D] → logits [B, T, matrices, n, n], with x passed on.
+  ops::WithInput forward(const torch::Tensor& x);
 
   // `projection_init = identity`: all logits start at zero.
   void initialise();

@@ -1,0 +1,28 @@
+// The mean over a sequence, which the generators of the residual operators look at.
+#pragma once
+
+#include <cstdint>
+
+namespace edelta::kernels {
+
+struct SequenceMeanForward {
+  int64_t batch;   // B
+  int64_t tokens;  // T
+  int64_t width;   // D
+  const float* x;  // [B, T, D]
+  float* mean;     // [B, D]
+};
+
+struct SequenceMeanBackward {
+  int64_t batch;
+  int64_t tokens;
+  int64_t width;
+  const float* dmean;     // [B, D]
+  const float* straight;  // [B, T, D] or null: what flows to x on other ways
+  float* dx;              // [B, T, D], overwritten: straight + dmean/T
+};
+
+void sequence_mean_forward(const SequenceMeanForward& arguments);
+void sequence_mean_backward(const SequenceMeanBackward& arguments);
+
+}  // namespace edelta::kernels

@@ -1,0 +1,21 @@
+#include "edelta/ops/hybrid.h"
+
+#include "edelta/ops/cayley.h"
+#include "edelta/ops/dispatch.h"
+#include "edelta/ops/householder.h"
+#include "ops/fused.h"
+
+namespace edelta::ops {
+
+using torch::Tensor;
+
+Tensor hybrid_matrix(const Tensor& u, const Tensor& v, const Tensor& beta, const Tensor& k,
+                     const Tensor& gamma_in) {
+  if (use_fused({u, v, beta, k, gamma_in})) {
+    return fused::hybrid_matrix(u, v, beta, k, gamma_in);
+  }
+  const Tensor gamma = gamma_in.unsqueeze(-1);
+  return gamma * cayley_matrix(u, v, beta) + (1 - gamma) * householder_matrix(k);
+}
+
+}  // namespace edelta::ops

@@ -1,0 +1,219 @@
+// The operators that a connection puts around its sub-layer, and the mean that they look at.
+#include <array>
+
+#include "edelta/kernels/delta.h"
+#include "edelta/kernels/hybrid.h"
+#include "edelta/kernels/pooling.h"
+#include "kernels/close.h"
+
+namespace edelta::kernels {
+namespace {
+
+using Values = std::vector<double>;
+
+void check_sequence_mean(int64_t batch, int64_t tokens, int64_t width) {
+  const int64_t count = batch * tokens * width;
+  const auto x = random_values(count, 1), other = random_values(count, 2);
+  const auto dmean = random_values(batch * width, 3);
+  Values mean_ref(batch * width), dx_ref(count), alone_ref(count);
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t at = i / (tokens * width) * width + i % width;
+    mean_ref[at] += static_cast<double>(x[i]) / static_cast<double>(tokens);
+    alone_ref[i] = static_cast<double>(dmean[at]) / static_cast<double>(tokens);
+    dx_ref[i] = alone_ref[i] + other[i];
+  }
+  with_threads([&] {
+    auto mean = unwritten(batch * width), dx = unwritten(count), alone = unwritten(count);
+    sequence_mean_forward({batch, tokens, width, x.data(), mean.data()});
+    sequence_mean_backward({batch, tokens, width, dmean.data(), other.data(), dx.data()});
+    sequence_mean_backward({batch, tokens, width, dmean.data(), nullptr, alone.data()});
+    expect_close(mean, mean_ref, kValueTolerance, "mean");
+    expect_close(dx, dx_ref, kGradientTolerance, "dx");
+    expect_close(alone, alone_ref, kGradientTolerance, "dx without other ways");
+  });
+}
+
+TEST(SequenceMean, MatchesTheDefinition) {
+  for (const auto [batch, tokens, width] :
+       {std::array<int64_t, 3>{1, 1, 1}, {3, 7, 5}, {2, 65, 20}, {1, 200, 33}, {5, 64, 128}}) {
+    SCOPED_TRACE(testing::Message() << batch << " × " << tokens << " × " << width);
+    check_sequence_mean(batch, tokens, width);
+  }
+}
+
+struct DeltaReference {
+  DeltaReference(const DeltaShape& s, const std::vector<float>& x, const std::vector<float>& k,
+                 const std::vector<float>& beta, const std::vector<float>& dy)
+      : y(x.size()), dx(x.size()), dk(k.size()), dbeta(beta.size()) {
+    for (int64_t token = 0; token < s.batch * s.tokens; ++token) {
+      const int64_t op = s.operators == 1 ? token / s.tokens : token;
+      double kx = 0, kdy = 0;
+      for (int64_t c = 0; c < s.width; ++c) {
+        kx += static_cast<double>(k[op * s.width + c]) * x[token * s.width + c];
+        kdy += static_cast<double>(k[op * s.width + c]) * dy[token * s.width + c];
+      }
+      for (int64_t c = 0; c < s.width; ++c) {
+        const int64_t at = token * s.width + c;
+        const double k_c = k[op * s.width + c];
+        y[at] = x[at] - beta[op] * kx * k_c;
+        dx[at] = dy[at] - beta[op] * kdy * k_c;
+        dk[op * s.width + c] -= beta[op] * (kdy * x[at] + kx * dy[at]);
+      }
+      dbeta[op] -= kx * kdy;
+    }
+  }
+  Values y, dx, dk, dbeta;
+};
+
+void check_delta(const DeltaShape& s) {
+  const int64_t count = s.batch * s.tokens * s.width, operators = s.batch * s.operators;
+  const auto x = random_values(count, 1), dy = random_values(count, 2);
+  const auto k = random_values(operators * s.width, 3, 0.3F), beta = random_values(operators, 4);
+  const DeltaReference reference(s, x, k, beta, dy);
+  with_threads([&] {
+    auto y = unwritten(count), dx = unwritten(count);
+    auto dk = unwritten(operators * s.width), dbeta = unwritten(operators);
+    delta_forward({s, x.data(), k.data(), beta.data(), y.data()});
+    delta_backward(
+        {s, x.data(), k.data(), beta.data(), dy.data(), dx.data(), dk.data(), dbeta.data()});
+    expect_close(y, reference.y, kValueTolerance, "y");
+    expect_close(dx, reference.dx, kGradientTolerance, "dx");
+    expect_close(dk, reference.dk, kGradientTolerance, "dk");
+    expect_close(dbeta, reference.dbeta, kGradientTolerance, "dbeta");
+  });
+}
+
+TEST(Delta, MatchesTheDefinition) {
+  for (const auto [batch, tokens, width] :
+       {std::array<int64_t, 3>{1, 1, 1}, {3, 7, 5}, {2, 65, 20}, {1, 200, 33}, {5, 3, 128}}) {
+    for (const int64_t operators : {int64_t{1}, tokens}) {
+      SCOPED_TRACE(testing::Message() << batch << " × " << tokens << " × " << width);
+      check_delta({batch, tokens, operators, width});
+    }
+  }
+}
+
+// One operator's parameters in a row: u, v, β, k, γ.
+struct Row {
+  explicit Row(int64_t streams) : n(streams) {}
+  int64_t size() const { return 3 * n + 2; }
+  int64_t n;
+};
+
+// (I + M) Q = I − M by elimination; M + I needs no pivots, its symmetric part being I.
+Values solved_rotation(const Values& row, int64_t n) {
+  Values left(n * n), q(n * n);
+  for (int64_t i = 0; i < n; ++i) {
+    for (int64_t j = 0; j < n; ++j) {
+      const double m = row[2 * n] / 2 * (row[i] * row[n + j] - row[n + i] * row[j]);
+      left[i * n + j] = (i == j ? 1 : 0) + m;
+      q[i * n + j] = (i == j ? 1 : 0) - m;
+    }
+  }
+  for (int64_t p = 0; p < n; ++p) {
+    for (int64_t i = 0; i < n; ++i) {
+      if (i == p) continue;
+      const double factor = left[i * n + p] / left[p * n + p];
+      for (int64_t j = 0; j < n; ++j) {
+        left[i * n + j] -= factor * left[p * n + j];
+        q[i * n + j] -= factor * q[p * n + j];
+      }
+    }
+  }
+  for (int64_t i = 0; i < n; ++i) {
+    for (int64_t j = 0; j < n; ++j) q[i * n + j] /= left[i * n + i];
+  }
+  return q;
+}
+
+Values hybrid(const Values& row, int64_t n) {
+  const double gamma = row[3 * n + 1];
+  double length2 = 0;
+  for (int64_t i = 0; i < n; ++i) length2 += row[2 * n + 1 + i] * row[2 * n + 1 + i];
+  Values g = solved_rotation(row, n);
+  for (int64_t i = 0; i < n; ++i) {
+    for (int64_t j = 0; j < n; ++j) {
+      const double k = row[2 * n + 1 + i] * row[2 * n + 1 + j];
+      const double h = (i == j ? 1 : 0) - (length2 > 0 ? 2 * k / length2 : 0);
+      g[i * n + j] = gamma * g[i * n + j] + (1 - gamma) * h;
+    }
+  }
+  return g;
+}
+
+// The rows' parts, each of all operators one after the other, as the kernels take them.
+struct Parts {
+  Parts(const std::vector<float>& rows, int64_t operators, int64_t n) {
+    for (int64_t o = 0; o < operators; ++o) {
+      const float* row = rows.data() + o * Row(n).size();
+      u.insert(u.end(), row, row + n);
+      v.insert(v.end(), row + n, row + 2 * n);
+      beta.push_back(row[2 * n]);
+      k.insert(k.end(), row + 2 * n + 1, row + 3 * n + 1);
+      gamma.push_back(row[3 * n + 1]);
+    }
+  }
+  std::vector<float> u, v, beta, k, gamma;
+};
+
+void check_hybrid(int64_t operators, int64_t n) {
+  const int64_t size = Row(n).size();
+  auto rows = random_values(operators * size, 1);
+  for (int64_t o = 0; o < operators; ++o) {
+    rows[o * size + 2 * n] = std::exp(rows[o * size + 2 * n]);
+    rows[o * size + 3 * n + 1] = 1 / (1 + std::exp(-rows[o * size + 3 * n + 1]));
+  }
+  const auto dg = random_values(operators * n * n, 2);
+  Values g_ref;
+  std::vector<float> expected;  // gradients, laid out as the rows
+  for (int64_t o = 0; o < operators; ++o) {
+    const Values row(rows.begin() + o * size, rows.begin() + (o + 1) * size);
+    const Values g = hybrid(row, n);
+    g_ref.insert(g_ref.end(), g.begin(), g.end());
+    const Values weight(dg.begin() + o * n * n, dg.begin() + (o + 1) * n * n);
+    const Values gradient =
+        numeric_gradient([n](const Values& at) { return hybrid(at, n); }, row, weight);
+    expected.insert(expected.end(), gradient.begin(), gradient.end());
+  }
+  const Parts in(rows, operators, n), reference(expected, operators, n);
+  with_threads([&] {
+    auto g = unwritten(operators * n * n);
+    hybrid_forward({operators, n, in.u.data(), in.v.data(), in.beta.data(), in.k.data(),
+                    in.gamma.data(), g.data()});
+    expect_close(g, g_ref, kValueTolerance, "g");
+    auto du = unwritten(operators * n), dv = du, dk = du;
+    auto dbeta = unwritten(operators), dgamma = dbeta;
+    hybrid_backward({operators, n, in.u.data(), in.v.data(), in.beta.data(), in.k.data(),
+                     in.gamma.data(), dg.data(), du.data(), dv.data(), dbeta.data(), dk.data(),
+                     dgamma.data()});
+    expect_close(du, widen(reference.u), kGradientTolerance, "du");
+    expect_close(dv, widen(reference.v), kGradientTolerance, "dv");
+    expect_close(dbeta, widen(reference.beta), kGradientTolerance, "dbeta");
+    if (n > 1) expect_close(dk, widen(reference.k), kGradientTolerance, "dk");
+    expect_close(dgamma, widen(reference.gamma), kGradientTolerance, "dgamma");
+  });
+}
+
+TEST(Hybrid, MatchesTheSolvedSystemAndItsNumericGradient) {
+  for (const int64_t n : {1, 2, 3, 4, 5, 8, 16}) {
+    for (const int64_t operators : {1, 7, 40}) {
+      SCOPED_TRACE(testing::Message() << operators << " operators on " << n << " streams");
+      check_hybrid(operators, n);
+    }
+  }
+}
+
+TEST(Hybrid, ZeroAndParallelVectorsGiveTheIdentity) {
+  const int64_t n = 3;
+  const std::vector<float> zero(n), u{1, 2, 4}, parallel{0x1p60F, 0x1p61F, 0x1p62F};
+  const std::vector<float> beta{1e12F}, gamma{0.25F};
+  for (const auto& [first, second] : {std::pair{zero, zero}, {zero, u}, {u, zero}, {u, parallel}}) {
+    auto g = unwritten(n * n);
+    hybrid_forward(
+        {1, n, first.data(), second.data(), beta.data(), zero.data(), gamma.data(), g.data()});
+    expect_close(g, {1, 0, 0, 0, 1, 0, 0, 0, 1}, 0, "g");
+  }
+}
+
+}  // namespace
+}  // namespace edelta::kernels

@@ -1,0 +1,64 @@
+// Two hundred steps of training with the fused and with the composite ops give the same curve.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "edelta/models/registry.h"
+#include "edelta/ops/dispatch.h"
+#include "edelta/train/trainer.h"
+#include "temporary_folder.h"
+
+namespace edelta::train {
+namespace {
+
+std::vector<double> losses(const std::string& model, ops::Implementation implementation) {
+  const test::TemporaryFolder folder;
+  const RunFolder run(folder.path() / "run");
+  run.create(train_config_from_json(
+      {{"task", {{"task", "gyroscope"}, {"dim", 8}, {"steps", 17}, {"train", 64}, {"val", 8}}},
+       {"model", {{"model", model}, {"n_layer", 2}, {"n_embd", 32}}},
+       {"train",
+        {{"iterations", 200},
+         {"batch", 8},
+         {"warmup", 20},
+         {"log_interval", 1},
+         {"eval_interval", 200}}}},
+      "test"));
+  const ops::Implementation before = ops::implementation();
+  ops::set_implementation(implementation);
+  train(run);
+  ops::set_implementation(before);
+  std::vector<double> curve;
+  for (const auto& entry : run.read_metrics()) {
+    if (entry.contains("train_loss")) curve.push_back(entry["train_loss"].get<double>());
+  }
+  return curve;
+}
+
+class Implementations : public testing::TestWithParam<std::string> {};
+
+TEST_P(Implementations, GiveTheSameCurve) {
+  const std::vector<double> fused = losses(GetParam(), ops::Implementation::fused);
+  const std::vector<double> composite = losses(GetParam(), ops::Implementation::composite);
+  ASSERT_EQ(fused.size(), 200);
+  ASSERT_EQ(composite.size(), 200);
+  EXPECT_LT(fused.back(), 0.5 * fused.front()) << "nothing was learned";
+  bool identical = true;
+  for (size_t i = 0; i < fused.size(); ++i) {
+    EXPECT_LT(std::abs(fused[i] - composite[i]), 1e-3 * composite[i]) << "step " << i + 1;
+    identical = identical && fused[i] == composite[i];
+  }
+  EXPECT_FALSE(identical) << "both runs took the same path";
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, Implementations,
+                         testing::Values("gpt", "ddl", "mhc", "jpmhc", "edelta", "edelta-stream"),
+                         [](const auto& info) {
+                           std::string name = info.param;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace edelta::train
