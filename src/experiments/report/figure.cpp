@@ -31,7 +31,7 @@ Format wide_format(size_t panels) {
 
 constexpr Format kNarrow{.columns = 1, .panel_width = 380, .plot_height = 230, .font = 13};
 
-constexpr double kLeft = 82, kRight = 22;
+constexpr double kLeft = 82, kRight = 22, kRowGap = 12;
 
 // Where everything is: rows of panels, each row with the legends of its panels, or one legend below
 // all of them where it explains them all.
@@ -87,6 +87,7 @@ class Layout {
 
   void add_row(size_t first, size_t end) {
     double above = 0, below = 0, legend = 0;
+    if (first > 0) canvas_.height += kRowGap;
     for (size_t i = first; i < end; ++i) {
       above = std::max(above, height_above(panels_[i], plot_width_, format_.font));
       below = std::max(below, height_below(panels_[i], plot_width_, format_.font));

@@ -254,24 +254,25 @@ CategoryLabels fit_categories(const Panel& panel, double width, double font) {
   return labels;
 }
 
-// Each line as a string constant, joined by line breaks.
 std::string quoted_lines(const std::vector<std::string>& lines) {
   std::string text;
   for (const std::string& line : lines) {
     text += (text.empty() ? "" : ".\"\\n\".") + gnuplot_quoted(line);
   }
-  return text;
+  return text.empty() ? "''" : text;
 }
 
 std::string category_tics(const CategoryLabels& labels) {
   std::string list;
   for (size_t i = 0; i < labels.lines.size(); ++i) {
-    std::string label = quoted_lines(labels.lines[i]);
-    // Labels of tics are formats.
-    for (size_t at = 0; (at = label.find('%', at)) != std::string::npos; at += 2) {
-      label.insert(at, 1, '%');
+    std::vector<std::string> lines = labels.lines[i];
+    for (std::string& line : lines) {
+      // Labels of tics are formats.
+      for (size_t at = 0; (at = line.find('%', at)) != std::string::npos; at += 2) {
+        line.insert(at, 1, '%');
+      }
     }
-    list += fmt::format("{}{} {}", i == 0 ? "" : ", ", label.empty() ? "''" : label, i);
+    list += fmt::format("{}{} {}", i == 0 ? "" : ", ", quoted_lines(lines), i);
   }
   return fmt::format("set xtics noenhanced {} font ',{}' ({})\n",
                      labels.turned ? "rotate by 35 right" : "norotate", labels.font, list);

@@ -29,6 +29,7 @@ const std::array<const char*, 7> kColours{"#0072B2", "#D55E00", "#009E73", "#E69
                                           "#56B4E9", "#CC79A7", "#000000"};
 const std::array<const char*, 4> kDashes{"1", "(7,4)", "(2,3)", "(12,4,2,4)"};
 const std::array<int, 8> kMarks{7, 4, 8, 6, 10, 12, 5, 9};
+const std::array<int, 4> kRepetitionMarks{13, 5, 9, 11};  // filled, which no other architecture has
 
 std::string mixed(const std::string& colour, int towards, double share) {
   std::string result = "#";
@@ -59,7 +60,7 @@ SeriesStyle architecture_style(const std::string& name, int repetition) {
   const double share = std::min(0.35 + 0.12 * repetition, 0.7);
   style.colour = lighter ? lightened(style.colour, share) : mixed(style.colour, 0, share);
   style.dashes = kDashes[static_cast<size_t>(repetition) % kDashes.size()];
-  style.mark = kMarks[static_cast<size_t>(repetition) % kMarks.size()];
+  style.mark = kRepetitionMarks[static_cast<size_t>(repetition) % kRepetitionMarks.size()];
   return style;
 }
 

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cctype>
 #include <cerrno>
 #include <cstring>
 #include <sstream>
@@ -77,12 +78,19 @@ void run_gnuplot(const std::string& script, const fs::path& work) {
 }
 
 std::string gnuplot_quoted(const std::string& text) {
-  std::string quoted = "'";
+  std::string quoted = "\"";
+  bool octal = false;  // a digit after an octal number would be taken for a part of it
   for (const char c : text) {
-    if (c == '\'') quoted += '\'';
-    quoted += static_cast<unsigned char>(c) < ' ' ? ' ' : c;
+    const auto byte = static_cast<unsigned char>(c);
+    const bool plain = byte >= 0x80 || std::isalpha(byte) || (std::isdigit(byte) && !octal);
+    octal = !plain && byte > ' ';
+    if (octal) {
+      quoted += fmt::format("\\{:03o}", byte);
+    } else {
+      quoted += plain ? c : ' ';
+    }
   }
-  return quoted + "'";
+  return quoted + "\"";
 }
 
 }  // namespace edelta::experiments::report

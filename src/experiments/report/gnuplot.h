@@ -24,8 +24,9 @@ class TemporaryFolder {
 // the script itself and gnuplot's messages. Failure with those messages when it does not succeed.
 void run_gnuplot(const std::string& script, const std::filesystem::path& work);
 
-// A gnuplot string constant that stands for exactly this text, except that control characters
-// become spaces. Within single quotes gnuplot substitutes nothing.
+// A gnuplot string that stands for exactly this text, except that control characters become spaces.
+// All punctuation is written in octal: gnuplot looks for commands in backquotes and for @macros
+// before it looks for quotes, and not always right.
 std::string gnuplot_quoted(const std::string& text);
 
 }  // namespace edelta::experiments::report

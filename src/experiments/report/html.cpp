@@ -100,17 +100,17 @@ std::string cell_html(const TableCell& cell, const ColumnLook& look) {
   return fmt::format("<td class=\"{}\">{}</td>", look.style, text);
 }
 
-std::string table_head(const ReportTable& table) {
+std::string table_head(const ReportTable& table, const std::vector<ColumnLook>& looks) {
   std::string text = "<thead><tr><td></td>";
-  for (const TableColumn& column : table.columns) {
-    text += fmt::format("<th scope=\"col\"{}>{}</th>", column.numeric ? " class=\"number\"" : "",
-                        escaped(column.title));
+  for (size_t i = 0; i < looks.size(); ++i) {
+    text += fmt::format("<th scope=\"col\" class=\"{}\">{}</th>",
+                        looks[i].behind > 0 ? "centre" : looks[i].style,
+                        escaped(table.columns[i].title));
   }
   return text + "</tr></thead>\n";
 }
 
-std::string table_body(const ReportTable& table) {
-  const std::vector<ColumnLook> looks = column_looks(table);
+std::string table_body(const ReportTable& table, const std::vector<ColumnLook>& looks) {
   std::string text = "<tbody>\n";
   for (const TableRow& row : table.rows) {
     text += fmt::format("<tr><th scope=\"row\">{}{}{}</th>", swatch(row.model), escaped(row.label),
@@ -140,8 +140,10 @@ std::string table_html(const ReportTable& table) {
   if (table.rows.empty()) {
     text += fmt::format("<p><b>{}</b></p>\n", caption);
   } else {
-    text += scrolling(table.title, fmt::format("<table>\n<caption>{}</caption>\n{}{}</table>\n",
-                                               caption, table_head(table), table_body(table)));
+    const std::vector<ColumnLook> looks = column_looks(table);
+    text += scrolling(table.title,
+                      fmt::format("<table>\n<caption>{}</caption>\n{}{}</table>\n", caption,
+                                  table_head(table, looks), table_body(table, looks)));
   }
   if (table.sees_future()) {
     text += fmt::format("<p class=\"note\" id=\"future-{}\">† {}</p>\n", table.id, kSeesFuture);

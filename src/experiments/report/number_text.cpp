@@ -17,13 +17,11 @@ bool is_plain(double value) {
   return value == 0 || (std::abs(value) >= 1e-3 && std::abs(value) < 1e6);
 }
 
-// Decimals that show the spread's leading digit, and the one after a leading 1 or 2; at least three
-// digits of the mean, at most five.
+// Decimals that show the spread's leading digit; at least three digits of the mean, at most five.
 int decimals_for(double mean, double std) {
   const int three_digits = 2 - exponent_of(mean);
   if (std <= 0) return std::max(three_digits, 0);
-  const int leading = exponent_of(std);
-  const int wanted = -leading + (std / std::pow(10.0, leading) < 3 ? 1 : 0);
+  const int wanted = -exponent_of(std);
   const int most = mean == 0 ? wanted : 4 - exponent_of(mean);
   return std::max(0, std::max(three_digits, std::min(wanted, most)));
 }

@@ -53,6 +53,7 @@ tbody tr + tr > * { border-top: 1px solid var(--rule); }
 tbody tr:last-child > * { border-bottom: 2px solid var(--ink); }
 .number { text-align: right; white-space: nowrap; }
 .spread { display: inline-block; text-align: left; white-space: pre; color: var(--soft); }
+.centre { text-align: center; }
 .short { white-space: nowrap; }
 .long { min-width: 14rem; }
 .prose th, .prose td { min-width: 8rem; white-space: normal; vertical-align: top; }
