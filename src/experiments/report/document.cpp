@@ -21,6 +21,12 @@ std::string text_of(const Json& object, const char* key) {
   return found == object.end() || found->is_null() ? "" : found->get<std::string>();
 }
 
+std::string sentence(const std::string& text) {
+  const bool ends =
+      text.empty() || text.ends_with('.') || text.ends_with('!') || text.ends_with('?');
+  return ends ? text : text + ".";
+}
+
 // ×1e-3 → ×10⁻³
 std::string pretty_unit(const std::string& unit) {
   const size_t at = unit.find("1e");
@@ -92,7 +98,7 @@ ReportTable make_table(const Json& json, size_t seeds) {
                     .title = text_of(json, "title"),
                     .unit = pretty_unit(text_of(json, "unit")),
                     .note = text_of(json, "note"),
-                    .reason = text_of(json, "reason"),
+                    .reason = sentence(text_of(json, "reason")),
                     .verdict = {},
                     .columns = {},
                     .rows = {}};
@@ -183,9 +189,8 @@ std::string scalar_text(const Json& value) {
 }
 
 // Objects become one line of "name value", arrays lists of their elements.
-Fact make_fact(std::string name, const Json& value) {
-  if (!name.empty()) name[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(name[0])));
-  Fact fact{name, {}};
+Fact make_fact(const std::string& name, const Json& value) {
+  Fact fact{name == "train" ? "Training" : name == "changes" ? "Not the paper’s" : name, {}};
   if (value.is_object()) {
     std::vector<std::string> parts;
     for (const auto& [key, inner] : value.items()) parts.push_back(key + " " + scalar_text(inner));

@@ -79,6 +79,8 @@ Axis log_axis(double low, double high, Margin margin) {
 
 Axis linear_axis(double low, double high, Margin margin) {
   if (low > high) return {false, 0, 1, linear_tics(0, 1)};
+  // Iterations and positions count from 0, even if the first is not shown.
+  if (margin == Margin::none && low > 0 && low < 0.05 * high) low = 0;
   const bool grounded = margin == Margin::ground && low >= 0;
   if (margin == Margin::ground) low = std::min(low, 0.0), high = std::max(high, 0.0);
   if (low == high) {

@@ -18,7 +18,7 @@ struct Axis {
 };
 
 enum class Margin {
-  none,    // the range ends where the data does
+  none,    // the range ends where the data does, or at a zero close by
   small,   // room for marks
   ground,  // small, and a linear axis begins at zero
 };

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "edelta/error.h"
+#include "experiments/report/figure_reference.h"
 #include "experiments/report/gnuplot.h"
 
 namespace edelta::experiments::report {
@@ -56,11 +57,15 @@ void choose_looks(Panel& panel, const Json& series) {
   for (size_t i = 0; i < panel.series.size(); ++i) {
     Series& one = panel.series[i];
     const std::string model = series[i].value("model", "");
-    const bool known = is_architecture(model);
-    one.look = known ? architecture_style(model, seen[model + "/" + one.line]++)
-                     : numbered_style(numbered++);
-    if (one.line == "dashed") one.look.dashes = "(7,4)";
-    if (one.line == "dotted") one.look.dashes = "(2,3)";
+    const bool broken = one.line == "dashed" || one.line == "dotted";
+    if (is_architecture(model)) {
+      one.look = architecture_style(model, seen[model + "/" + one.line]++);
+    } else if (broken && i > 0) {
+      one.look = panel.series[i - 1].look;  // a broken line belongs to the one before it
+    } else {
+      one.look = numbered_style(numbered++);
+    }
+    if (broken) one.look.dashes = one.line == "dashed" ? "(7,4)" : "(2,3)";
   }
 }
 
@@ -85,6 +90,7 @@ void fit_axes(Panel& panel, bool log_x, bool log_y) {
     }
   }
   for (const ReferenceLine& line : panel.reference_lines) y.push_back(line.y);
+  if (panel.y_label == "γ") y.insert(y.end(), {0.0, 1.0});  // comparable at a glance
   panel.y = fit_axis(y, log_y, bars ? Margin::ground : Margin::small);
   if (panel.categories.empty()) {
     const bool marks = panel.kind == Panel::Kind::points || log_x;
@@ -140,7 +146,8 @@ using Elements = std::vector<std::string>;
 // Vectors, because gnuplot's own error bars leave a hole in the middle.
 std::string error_bars(const std::string& data, const std::string& colour) {
   return fmt::format(
-      "{} using 1:3:(0):($4-$3) with vectors heads size graph 0.008,90 linewidth 1.4 linecolor rgb "
+      "{} using ($4>$3 ? $1 : NaN):3:(0):($4-$3) with vectors heads size graph 0.008,90 linewidth "
+      "1.4 linecolor rgb "
       "'{}'",
       data, colour);
 }
@@ -307,20 +314,6 @@ std::string axis_labels(const Panel& panel, const Canvas& canvas, const Frame& f
   return text;
 }
 
-std::string reference_commands(const Panel& panel, double font) {
-  std::string commands;
-  for (const ReferenceLine& line : panel.reference_lines) {
-    commands += fmt::format(
-        "set arrow from graph 0, first {0} to graph 1, first {0} nohead back linewidth 1.3 "
-        "dashtype "
-        "(5,4) linecolor rgb '#555555'\n"
-        "set label {1} at graph 0.985, first {0} right offset 0,0.5 front noenhanced textcolor rgb "
-        "'#444444' font ',{2}'\n",
-        number(line.y), gnuplot_quoted(line.label), font - 2);
-  }
-  return commands;
-}
-
 std::string title_command(const Panel& panel, const Frame& frame, double font) {
   const auto lines = wrapped(panel.title, frame.right - frame.left, font);
   if (lines.empty()) return "";
@@ -403,7 +396,7 @@ std::string panel_commands(const Panel& panel, size_t number, const Canvas& canv
           axis_labels(panel, canvas, frame) + tics_command("ytics", panel.y);
   text += panel.categories.empty() ? tics_command("xtics", panel.x)
                                    : category_tics(fit_categories(panel, width, canvas.font));
-  text += reference_commands(panel, canvas.font) + legend;
+  text += reference_commands(panel, frame, canvas.font) + legend;
   const Elements elements = all_elements(panel, number);
   // Gnuplot draws no axes without anything to plot.
   if (elements.empty()) return text + "plot NaN\n";

@@ -44,7 +44,7 @@ dd ul { margin: 0; }
 table { border-collapse: collapse; font-size: .925rem; line-height: 1.4; font-variant-numeric: tabular-nums; }
 caption { text-align: left; font-weight: 600; padding-bottom: .5rem; }
 caption .soft { font-weight: normal; }
-th, td { padding: .34rem .8rem; text-align: left; vertical-align: baseline; }
+th, td { padding: .34rem .65rem; text-align: left; vertical-align: baseline; }
 th:first-child, td:first-child { padding-left: 0; }
 thead th { font-weight: 600; }
 thead > tr > * { border-top: 2px solid var(--ink); border-bottom: 1px solid var(--ink); }
@@ -64,7 +64,7 @@ tbody tr:last-child > * { border-bottom: 2px solid var(--ink); }
 .holds { color: var(--holds); } .partly { color: var(--partly); } .fails { color: var(--fails); }
 .none { color: var(--soft); font-weight: normal; }
 .ruling { border-left: 3px solid currentColor; padding: .1rem 0 .1rem .8rem; margin-bottom: 1.5rem; }
-.ruling .why { color: var(--ink); }
+.ruling .why { display: block; color: var(--ink); }
 figure { margin: 1.75rem 0; }
 figure img { display: block; max-width: 100%; height: auto; background: #fff; border-radius: 3px; }
 figcaption { max-width: 46rem; margin-top: .6rem; font-size: .925rem; }
