@@ -35,10 +35,12 @@ Cell machine(RunArchive& archive, const std::vector<Experiment>& chosen) {
 
 // The preset's training settings, and what of them is not the paper's.
 Cell protocol(const SuitePreset& preset) {
-  const auto settings = [](const std::string& name) {
-    return to_json(train::train_config_from_json({{"preset", name}, {"task", "gyroscope"}}, name));
+  const auto settings = [](const std::string& name, const json& train) {
+    return to_json(train::train_config_from_json(
+        {{"preset", name}, {"train", train}, {"task", "gyroscope"}}, name));
   };
-  const Cell here = settings(preset.train_preset), paper = settings("paper");
+  const Cell here = settings(preset.train_preset, preset.train);
+  const Cell paper = settings("paper", json::object());
   Cell changes = Cell::array();
   for (const char* section : {"train", "model", "task"}) {
     for (const auto& [key, value] : here[section].items()) {

@@ -115,11 +115,11 @@ train::TrainConfig training_config(const SuitePreset& preset, const TrainingTabl
                                    const Variant& variant, uint64_t seed) {
   json model = variant.settings;
   model["model"] = variant.model;
-  return train::train_config_from_json({{"preset", preset.train_preset},
-                                        {"train", {{"seed", seed}}},
-                                        {"model", model},
-                                        {"task", table.task}},
-                                       table.id + ", " + variant.label);
+  json train = preset.train;
+  train["seed"] = seed;
+  return train::train_config_from_json(
+      {{"preset", preset.train_preset}, {"train", train}, {"model", model}, {"task", table.task}},
+      table.id + ", " + variant.label);
 }
 
 std::string run_name(const train::TrainConfig& config) {
@@ -127,8 +127,9 @@ std::string run_name(const train::TrainConfig& config) {
       {{"preset", config.preset}, {"model", config.model.model}, {"task", config.task->task}},
       config.preset);
   const nlohmann::ordered_json usual_model = models::to_json(usual.model);
+  const nlohmann::ordered_json model = models::to_json(config.model);
   std::string name = config.task->task + "-" + config.model.model;
-  for (const auto& [key, value] : models::to_json(config.model).items()) {
+  for (const auto& [key, value] : model.items()) {
     if (value != usual_model[key]) name += fmt::format("-{}={}", key, text_of(value));
   }
   return fmt::format("{}-seed{}", name, config.train.seed);

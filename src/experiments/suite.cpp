@@ -12,16 +12,23 @@ namespace {
 
 const std::vector<SuitePreset>& suite_presets() {
   static const std::vector<SuitePreset> all{
-      {"paper", "paper", {42, 123, 456}, {}, {}, {}, {}},
-      {"quick", "quick", {42, 123, 456}, {}, {}, {}, {}},
-      {"smoke",
-       "smoke",
-       {42},
-       {},
-       {"--iterations", "60", "--samples", "10,500"},
-       {"--repetitions", "1", "--batch", "2", "--length", "32", "--compare", "none"},
-       {"--samples", "20", "--n", "2,4,8"}},
-      {"demo", "smoke", {42}, {"ddl", "hybrid", "jpmhc"}, {"--samples", "10,100,500"}, {}, {}},
+      {.name = "paper", .train_preset = "paper", .seeds = {42, 123, 456}},
+      {.name = "quick", .train_preset = "quick", .seeds = {42, 123, 456}},
+      // Everything once, as a test; too short to learn much.
+      {.name = "smoke",
+       .train_preset = "smoke",
+       .train = {{"iterations", 150}},
+       .seeds = {42},
+       .reflect_options = {"--iterations", "40", "--samples", "10,500"},
+       .bench_options = {"--repetitions", "1", "--batch", "2", "--length", "32", "--compare",
+                         "none"},
+       .verify_options = {"--samples", "20", "--n", "2,4,8"}},
+      // Small models that do learn.
+      {.name = "demo",
+       .train_preset = "smoke",
+       .seeds = {42},
+       .reflection_operators = {"ddl", "hybrid", "jpmhc"},
+       .reflect_options = {"--samples", "10,100,500"}},
   };
   return all;
 }

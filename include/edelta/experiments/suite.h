@@ -71,13 +71,14 @@ struct Experiment {
 
 const std::vector<Experiment>& experiments();
 
-// How long and how large: a training preset, and what the measurements take.
+// How long and how large: a training preset, and what the measurements are given.
 struct SuitePreset {
   std::string name;
   std::string train_preset;
+  nlohmann::json train = nlohmann::json::object();  // settings of the training over the preset's
   std::vector<uint64_t> seeds;
-  std::vector<std::string> reflection_operators;  // empty: all
-  std::vector<std::string> reflect_options, bench_options, verify_options;
+  std::vector<std::string> reflection_operators = {};  // empty: all
+  std::vector<std::string> reflect_options = {}, bench_options = {}, verify_options = {};
 };
 // "paper", "quick", "smoke" and "demo"; InputError for another name.
 const SuitePreset& suite_preset(const std::string& name);
