@@ -130,7 +130,9 @@ std::vector<Cell> norm_tables(RunArchive& archive, const Experiment& experiment)
   table["note"] =
       "Deviation: mean over positions of |mean norm − 1|. The last position is the 100th, or the "
       "model's last where it sees fewer.";
-  set_verdict(table, both(judge(deviations, kLossTolerance), judge(norms, kLossTolerance)));
+  set_verdict(table, archive.preset().comparable
+                         ? both(judge(deviations, kLossTolerance), judge(norms, kLossTolerance))
+                         : not_comparable());
   return {table};
 }
 

@@ -218,7 +218,7 @@ Cell norms_figure(RunArchive& archive, const Experiment& experiment) {
                 {out});
 }
 
-// One number against the number of samples, the paper's dashed.
+// One number against the number of samples, the paper's as points.
 Cell by_samples(const RunArchive& archive, const Experiment& experiment, const char* key,
                 const char* title, const std::vector<std::string>& operators) {
   Cell out = panel(title, "lines", {"samples", true}, {title});
@@ -241,7 +241,7 @@ Cell by_samples(const RunArchive& archive, const Experiment& experiment, const c
       }
     }
     if (!ours.x.empty() && !paper.x.empty()) {
-      out["series"].push_back(series(op + ", paper", reflection_model(op), "dashed", paper));
+      out["series"].push_back(series(op + ", paper", reflection_model(op), "points", paper));
     }
   }
   return out;
@@ -277,7 +277,7 @@ Cell reflection_figure(const RunArchive& archive, const Experiment& experiment) 
   return figure(
       "reflection", "Learning a reflection",
       "β of DDL (2 is a reflection), γ of the hybrid (0 is a reflection) and the alignment "
-      "with −x, by number of samples and in the course of training. Dashed: the paper.",
+      "with −x, by number of samples and in the course of training. Points alone: the paper.",
       {by_samples(archive, experiment, "beta", "β", {"ddl"}),
        by_samples(archive, experiment, "gamma", "γ", {"hybrid"}),
        by_samples(archive, experiment, "alignment", "alignment", operators),

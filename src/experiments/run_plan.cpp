@@ -47,7 +47,7 @@ class Planner {
             .arguments = std::move(arguments),
             .training = std::nullopt,
             .output = folder_.measurement(name),
-            .seconds = seconds};
+            .seconds = preset_.measurement_share * seconds};
   }
 
   void add_measurements(const Experiment& experiment) {

@@ -18,7 +18,9 @@ const std::vector<SuitePreset>& suite_presets() {
       {.name = "smoke",
        .train_preset = "smoke",
        .train = {{"iterations", 150}},
+       .comparable = false,
        .seeds = {42},
+       .measurement_share = 0.1,
        .reflect_options = {"--iterations", "40", "--samples", "10,500"},
        .bench_options = {"--repetitions", "1", "--batch", "2", "--length", "32", "--compare",
                          "none"},
@@ -26,6 +28,7 @@ const std::vector<SuitePreset>& suite_presets() {
       // Small models that do learn.
       {.name = "demo",
        .train_preset = "smoke",
+       .comparable = false,
        .seeds = {42},
        .reflection_operators = {"ddl", "hybrid", "jpmhc"},
        .reflect_options = {"--samples", "10,100,500"}},

@@ -80,7 +80,7 @@ Experiment main_experiment() {
               "At matched parameters the hybrid has the lowest loss on stability and is second "
               "to JPmHC on gyroscope.",
           .method =
-              "Each architecture is trained by the protocol below on both tasks with every "
+              "Each architecture is trained by the protocol of this page on both tasks with every "
               "seed.",
           .tables = {main_gyroscope(), main_stability()},
           .figures = {Figure::dynamics, Figure::final_losses}};

@@ -102,7 +102,13 @@ Cell training_table(RunArchive& archive, const TrainingTable& table) {
            {"columns", columns(compared, table.gates)},
            {"rows", rows}};
   if (!table.note.empty()) out["note"] = table.note;
-  set_verdict(out, compared ? std::optional(judge(compared_rows, kLossTolerance)) : std::nullopt);
+  if (!compared) {
+    set_verdict(out, std::nullopt);
+  } else if (!archive.preset().comparable) {
+    set_verdict(out, not_comparable());
+  } else {
+    set_verdict(out, judge(compared_rows, kLossTolerance));
+  }
   return out;
 }
 

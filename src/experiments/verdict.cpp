@@ -89,6 +89,12 @@ Verdict judge(const std::vector<ComparedRow>& rows, const Tolerance& tolerance) 
                       sizes(rows, tolerance))};
 }
 
+Verdict not_comparable() {
+  return {kVerdicts[0],
+          "this preset's models and data are smaller than the paper's, so its losses neither "
+          "confirm nor contradict the paper"};
+}
+
 Verdict both(const Verdict& a, const Verdict& b) {
   const auto rank = [](const Verdict& verdict) {
     return std::find(kVerdicts.begin(), kVerdicts.end(), verdict.text) - kVerdicts.begin();

@@ -32,6 +32,8 @@ inline constexpr Tolerance kAngleTolerance{true, 0.1, 0.1};  // β and γ
 inline constexpr Tolerance kAlignmentTolerance{true, 0.15, 0.15};
 
 Verdict judge(const std::vector<ComparedRow>& rows, const Tolerance& tolerance);
+// For presets whose models and data are not the paper's.
+Verdict not_comparable();
 // The less favourable of two, with both reasons.
 Verdict both(const Verdict& a, const Verdict& b);
 

@@ -128,7 +128,7 @@ void fake_runs(const SuiteFolder& folder, const SuiteManifest& manifest,
 TEST(Results, TablesCompareWithThePaper) {
   const test::TemporaryFolder temporary;
   const SuiteFolder folder(temporary.path());
-  fake_runs(folder, {"smoke", {1, 2}, 1, {"main-stability"}}, {16e-6, 15e-6, 8e-3, 8e-6, 4e-6});
+  fake_runs(folder, {"quick", {1, 2}, 1, {"main-stability"}}, {16e-6, 15e-6, 8e-3, 8e-6, 4e-6});
   const nlohmann::ordered_json results = collect_results(temporary.path());
   ASSERT_EQ(results["experiments"].size(), 1u);
   const auto& experiment = results["experiments"][0];
@@ -145,6 +145,13 @@ TEST(Results, TablesCompareWithThePaper) {
   EXPECT_NEAR(edelta["cells"]["best"]["mean"].get<double>(), 2e-6, 1e-12);
   EXPECT_EQ(edelta["cells"]["final"]["n"], 2);
   EXPECT_FALSE(experiment["figures"].empty());
+}
+
+TEST(Results, SmallModelsPassNoVerdict) {
+  const test::TemporaryFolder temporary;
+  fake_runs(SuiteFolder(temporary.path()), {"smoke", {1}, 1, {"main-stability"}}, {1e-6});
+  const auto table = collect_results(temporary.path())["experiments"][0]["tables"][0];
+  EXPECT_EQ(table["verdict"], "not run");
 }
 
 TEST(Results, WhatHasNotBeenRunIsSaid) {

@@ -76,7 +76,10 @@ struct SuitePreset {
   std::string name;
   std::string train_preset;
   nlohmann::json train = nlohmann::json::object();  // settings of the training over the preset's
+  // Trains the paper's models on the paper's data; else no verdict is passed on the losses.
+  bool comparable = true;
   std::vector<uint64_t> seeds;
+  double measurement_share = 1;  // of the usual time of a measurement, for estimates
   std::vector<std::string> reflection_operators = {};  // empty: all
   std::vector<std::string> reflect_options = {}, bench_options = {}, verify_options = {};
 };
