@@ -20,12 +20,9 @@ std::string at(const Canvas& canvas, double x, double y) {
 
 Legend::Legend(const Panel& panel, double width, double font) : font_(font) {
   const bool bars = panel.kind == Panel::Kind::bars;
-  if (bars && panel.series.size() == 1) return;
-  std::vector<double> widths;
-  double total = -kEntryGap, widest = 0;
   for (size_t s = 0; s < panel.series.size(); ++s) {
     const Series& series = panel.series[s];
-    if (series.label.empty()) continue;
+    if (series.label.empty() || (bars && panel.series.size() == 1)) continue;
     Entry entry{series.label, series.look, panel.draws_line(series), panel.draws_marks(series),
                 bars};
     if (bars && panel.coloured_by_category) {
@@ -33,13 +30,24 @@ Legend::Legend(const Panel& panel, double width, double font) : font_(font) {
       entry.paleness = panel.paleness(s);
     }
     entries_.push_back(entry);
-    widths.push_back(kSample + kSampleGap + text_width(series.label, font));
+  }
+  for (const ReferenceLine& line : panel.reference_lines) {
+    if (bars && !line.label.empty()) entries_.push_back({line.label, kReferenceStyle, true});
+  }
+  arrange(width);
+}
+
+// One row as tight as it gets, or columns of equal width: as few as the number of rows allows, so
+// that the last row is not nearly empty.
+void Legend::arrange(double width) {
+  if (entries_.empty()) return;
+  std::vector<double> widths;
+  double total = -kEntryGap, widest = 0;
+  for (const Entry& entry : entries_) {
+    widths.push_back(kSample + kSampleGap + text_width(entry.label, font_));
     total += widths.back() + kEntryGap;
     widest = std::max(widest, widths.back() + kEntryGap);
   }
-  if (entries_.empty()) return;
-  // One row as tight as it gets, or columns of equal width: as few as the number of rows allows, so
-  // that the last row is not nearly empty.
   const int count = static_cast<int>(entries_.size());
   const int fitting =
       total <= width ? count : std::clamp(static_cast<int>((width + kEntryGap) / widest), 1, count);

@@ -12,8 +12,8 @@ namespace edelta::experiments::report {
 class Legend {
  public:
   Legend() = default;
-  // Of all the panel's series that have labels, in rows of at most `width` pixels. Empty where the
-  // axes say it all.
+  // Of all the panel's series that have labels, in rows of at most `width` pixels, and of the
+  // reference lines that have no room for theirs. Empty where the axes say it all.
   Legend(const Panel& panel, double width, double font);
 
   double height() const;
@@ -34,6 +34,7 @@ class Legend {
     bool operator==(const Entry&) const = default;
   };
 
+  void arrange(double width);
   double row_height() const { return 1.45 * font_; }
   std::string sample(const Entry& entry, const Canvas& canvas, double x, double y) const;
 

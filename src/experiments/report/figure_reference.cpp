@@ -34,9 +34,7 @@ std::vector<Point> inked(const Panel& panel) {
   for (const Series& series : panel.series) {
     for (size_t i = 0; i < series.y.size(); ++i) {
       const Point here{along(panel.x, series.x[i]), along(panel.y, series.y[i])};
-      if (panel.kind == Panel::Kind::bars) {
-        connect({here.x, 0}, here);
-      } else if (i > 0 && panel.draws_line(series)) {
+      if (i > 0 && panel.draws_line(series)) {
         connect({along(panel.x, series.x[i - 1]), along(panel.y, series.y[i - 1])}, here);
       } else {
         points.push_back(here);
@@ -81,15 +79,19 @@ std::string reference_commands(const Panel& panel, const Frame& frame, double fo
   const double small = font - 2;
   std::string commands;
   for (const ReferenceLine& line : panel.reference_lines) {
+    commands += fmt::format(
+        "set arrow from graph 0, first {0:.9g} to graph 1, first {0:.9g} nohead linewidth {1} "
+        "dashtype {2} linecolor rgb '{3}' {4}\n",
+        line.y, kReferenceStyle.width, kReferenceStyle.dashes, kReferenceStyle.colour,
+        panel.kind == Panel::Kind::bars ? "front" : "back");
+    if (panel.kind == Panel::Kind::bars) continue;  // bars leave no room: the legend has it
     const Place place = choose_place(ink, along(panel.y, line.y),
                                      text_width(line.label, small) / (frame.right - frame.left),
                                      1.2 * font / (frame.top - frame.bottom));
     commands += fmt::format(
-        "set arrow from graph 0, first {0:.9g} to graph 1, first {0:.9g} nohead back linewidth 1.3 "
-        "dashtype (5,4) linecolor rgb '#555555'\n"
-        "set label {1} at graph {2:.4f}, first {0:.9g} {3} offset 0,{4} front noenhanced textcolor "
-        "rgb '#444444' font ',{5}'\n",
-        line.y, gnuplot_quoted(line.label), kEdge + place.start * (1 - 2 * kEdge), place.alignment,
+        "set label {} at graph {:.4f}, first {:.9g} {} offset 0,{} front noenhanced textcolor rgb "
+        "'#444444' font ',{}'\n",
+        gnuplot_quoted(line.label), kEdge + place.start * (1 - 2 * kEdge), line.y, place.alignment,
         place.above ? 0.5 : -0.55, small);
   }
   return commands;

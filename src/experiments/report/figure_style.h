@@ -15,6 +15,8 @@ struct SeriesStyle {
   bool operator==(const SeriesStyle&) const = default;
 };
 
+inline const SeriesStyle kReferenceStyle{"#555555", "(5,4)", 0, 1.3};
+
 bool is_architecture(const std::string& name);
 
 // The look of an architecture. Later series of the same one in a panel (`repetition` > 0) keep its
