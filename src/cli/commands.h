@@ -7,6 +7,7 @@ namespace edelta::cli {
 
 void add_bench(CLI::App& app);
 void add_data(CLI::App& app);
+void add_demo(CLI::App& app);
 void add_doctor(CLI::App& app);
 void add_eval(CLI::App& app);
 void add_export(CLI::App& app);
@@ -14,6 +15,9 @@ void add_inspect(CLI::App& app);
 void add_norms(CLI::App& app);
 void add_params(CLI::App& app);
 void add_parity(CLI::App& app);
+void add_reflect(CLI::App& app);
+void add_report(CLI::App& app);
+void add_reproduce(CLI::App& app);
 void add_rollout(CLI::App& app);
 void add_train(CLI::App& app);
 void add_verify(CLI::App& app);

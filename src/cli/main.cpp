@@ -46,6 +46,10 @@ int main(int argc, char** argv) {
   edelta::cli::add_norms(app);
   edelta::cli::add_export(app);
   edelta::cli::add_data(app);
+  edelta::cli::add_reproduce(app);
+  edelta::cli::add_report(app);
+  edelta::cli::add_demo(app);
+  edelta::cli::add_reflect(app);
   edelta::cli::add_verify(app);
   edelta::cli::add_parity(app);
   edelta::cli::add_params(app);

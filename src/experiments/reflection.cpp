@@ -66,17 +66,21 @@ class HybridReflection : public ReflectionOperator {
   nn::Linear gate_linear_;
 };
 
-// Y x, Y from two iterations of the Cayley fixed point, started at the identity.
+// Y x, Y from two iterations of the Cayley fixed point, started at the identity. Only Y x is asked
+// for, so the iteration runs on the vector: y ← x + (α/2) W (x + y).
 class JpmhcReflection : public ReflectionOperator {
  public:
   JpmhcReflection(int64_t dim, int64_t hidden)
       : dim_(dim),
         w_net_(register_module("W_net", std::make_shared<Net>(dim, hidden, dim * dim))) {}
 
-  ReflectionOutput forward(const Tensor& x) override {
-    const Tensor z = w_net_->forward(x).unflatten(-1, {dim_, dim_});
-    const Tensor y = ops::iterative_cayley_from_identity(z, kCayleyAlpha, kCayleyIterations);
-    return {y.matmul(x.unsqueeze(-1)).squeeze(-1), {}, {}};
+  ReflectionOutput forward(const Tensor& x_in) override {
+    const Tensor z = w_net_->forward(x_in).unflatten(-1, {dim_, dim_});
+    const Tensor w = z - z.transpose(-2, -1);
+    const Tensor x = x_in.unsqueeze(-1);
+    Tensor y = x;
+    for (int64_t i = 0; i < kCayleyIterations; ++i) y = x + kCayleyAlpha / 2 * w.matmul(x + y);
+    return {y.squeeze(-1), {}, {}};
   }
 
  private:
@@ -84,10 +88,44 @@ class JpmhcReflection : public ReflectionOperator {
   std::shared_ptr<Net> w_net_;
 };
 
+// mHC's H_res over the full dimension: S x with S = Sinkhorn(α · mat(φ x) + b), a doubly stochastic
+// dim×dim matrix, where φ is a two-layer net as the other operators have it, α starts at 0.01 and b
+// at 2I. The branch that mHC adds is left out: the operator alone has to do the work.
+class MhcReflection : public ReflectionOperator {
+ public:
+  MhcReflection(int64_t dim, int64_t hidden)
+      : dim_(dim),
+        phi_net_(register_module("phi_net", std::make_shared<Net>(dim, hidden, dim * dim))),
+        alpha_(register_parameter("alpha", torch::full({1}, 0.01))),
+        b_(register_parameter("b", 2 * torch::eye(dim))) {}
+
+  ReflectionOutput forward(const Tensor& x) override {
+    const Tensor z = alpha_ * phi_net_->forward(x).unflatten(-1, {dim_, dim_}) + b_;
+    return {ops::sinkhorn(z).matmul(x.unsqueeze(-1)).squeeze(-1), {}, {}};
+  }
+
+ private:
+  int64_t dim_;
+  std::shared_ptr<Net> phi_net_;
+  Tensor alpha_, b_;
+};
+
+// GPT's residual connection: x + F(x), F an MLP with the operators' hidden width.
+class GptReflection : public ReflectionOperator {
+ public:
+  GptReflection(int64_t dim, int64_t hidden)
+      : net_(register_module("net", std::make_shared<Net>(dim, hidden, dim))) {}
+
+  ReflectionOutput forward(const Tensor& x) override { return {x + net_->forward(x), {}, {}}; }
+
+ private:
+  std::shared_ptr<Net> net_;
+};
+
 }  // namespace
 
 const std::vector<std::string>& reflection_operator_names() {
-  static const std::vector<std::string> names{"ddl", "hybrid", "jpmhc"};
+  static const std::vector<std::string> names{"ddl", "hybrid", "jpmhc", "mhc", "gpt"};
   return names;
 }
 
@@ -96,6 +134,8 @@ std::shared_ptr<ReflectionOperator> make_reflection_operator(const std::string& 
   if (name == "ddl") return std::make_shared<DdlReflection>(dim, hidden);
   if (name == "hybrid") return std::make_shared<HybridReflection>(dim, hidden);
   if (name == "jpmhc") return std::make_shared<JpmhcReflection>(dim, hidden);
+  if (name == "mhc") return std::make_shared<MhcReflection>(dim, hidden);
+  if (name == "gpt") return std::make_shared<GptReflection>(dim, hidden);
   throw InputError(fmt::format("reflection operator is '{}'; it must be one of: {}", name,
                                fmt::join(reflection_operator_names(), ", ")));
 }

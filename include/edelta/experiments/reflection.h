@@ -22,7 +22,8 @@ class ReflectionOperator : public torch::nn::Module {
   virtual ReflectionOutput forward(const torch::Tensor& x) = 0;
 };
 
-// "ddl", "hybrid" or "jpmhc".
+// "ddl", "hybrid" and "jpmhc" are the paper's; "mhc" (Sinkhorn) and "gpt" (a residual MLP) are put
+// beside them for comparison.
 std::shared_ptr<ReflectionOperator> make_reflection_operator(const std::string& name, int64_t dim,
                                                              int64_t hidden);
 const std::vector<std::string>& reflection_operator_names();

@@ -1,0 +1,125 @@
+// edelta reflect: the reflection probe, operators alone asked to learn x → −x.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/commands.h"
+#include "cli/model_options.h"
+#include "cli/table.h"
+#include "edelta/experiments/reflection.h"
+#include "edelta/experiments/reflection_probe.h"
+#include "edelta/io/json.h"
+#include "edelta/ops/machine.h"
+
+namespace edelta::cli {
+namespace {
+
+using experiments::ReflectionPoint;
+using experiments::ReflectionRun;
+
+struct Options {
+  experiments::ReflectionProbeOptions probe;
+  std::string out;
+  bool json = false;
+};
+
+void show_progress(int64_t done, int64_t total) {
+  const bool terminal = isatty(STDERR_FILENO) != 0;
+  if (!terminal && done % std::max<int64_t>(1, total / 10) != 0 && done != total) return;
+  fmt::print(stderr, "{}{} of {} trainings{}", terminal ? "\r\033[K" : "", done, total,
+             terminal && done != total ? "" : "\n");
+  std::fflush(stderr);
+}
+
+// Mean ± sample standard deviation over seeds.
+std::string over_seeds(const std::vector<ReflectionRun>& runs, double ReflectionPoint::*member) {
+  double sum = 0, squares = 0;
+  const auto n = static_cast<double>(runs.size());
+  for (const ReflectionRun& run : runs) sum += run.final().*member;
+  for (const ReflectionRun& run : runs) squares += std::pow(run.final().*member - sum / n, 2);
+  if (runs.size() < 2) return fmt::format("{:.3f}", sum / n);
+  return fmt::format("{:.3f} ± {:.3f}", sum / n, std::sqrt(squares / (n - 1)));
+}
+
+std::string table(const std::vector<ReflectionRun>& runs) {
+  Table table({{"operator"},
+               {"samples", Align::right},
+               {"β", Align::right},
+               {"γ", Align::right},
+               {"alignment", Align::right},
+               {"converged", Align::right}});
+  for (size_t begin = 0; begin < runs.size();) {
+    size_t end = begin;
+    while (end < runs.size() && runs[end].name == runs[begin].name &&
+           runs[end].samples == runs[begin].samples) {
+      ++end;
+    }
+    const std::vector<ReflectionRun> group(runs.begin() + static_cast<std::ptrdiff_t>(begin),
+                                           runs.begin() + static_cast<std::ptrdiff_t>(end));
+    const ReflectionRun& first = group.front();
+    const auto converged =
+        std::count_if(group.begin(), group.end(), [](const auto& run) { return run.converged(); });
+    table.add(
+        {first.name, std::to_string(first.samples),
+         first.has_beta ? over_seeds(group, &ReflectionPoint::beta) : "-",
+         first.has_gamma ? over_seeds(group, &ReflectionPoint::gamma) : "-",
+         over_seeds(group, &ReflectionPoint::alignment),
+         first.has_beta || first.has_gamma ? fmt::format("{}/{}", converged, group.size()) : "-"});
+    begin = end;
+  }
+  return table.text();
+}
+
+void run(Options options) {
+  options.probe.workers = ops::threads();
+  options.probe.on_progress = show_progress;
+  const auto runs = experiments::probe_reflection(options.probe);
+  const nlohmann::ordered_json result = experiments::to_json(runs, options.probe);
+  if (!options.out.empty()) io::write_json(options.out, result);
+  if (options.json) {
+    fmt::print("{}\n", result.dump(2));
+    return;
+  }
+  fmt::print(
+      "{}\nAlignment: mean cosine between output and −x on 500 samples that were not seen; "
+      "1 is −x, −1 is x.\nConverged: γ < 0.1 where there is a gate, else β > 1.9.\n",
+      table(runs));
+}
+
+}  // namespace
+
+void add_reflect(CLI::App& app) {
+  CLI::App* command = app.add_subcommand(
+      "reflect", "Probe which operators, alone, learn the reflection x → −x from few samples");
+  auto options = std::make_shared<Options>();
+  command
+      ->add_option("--operators", options->probe.operators,
+                   "Of ddl, hybrid, jpmhc, mhc, gpt (default: all)")
+      ->delimiter(',');
+  command->add_option("--samples", options->probe.samples, "Sizes of the training set")
+      ->delimiter(',')
+      ->capture_default_str();
+  command->add_option("--seeds", options->probe.seeds, "Seeds")
+      ->delimiter(',')
+      ->capture_default_str();
+  command->add_option("--iterations", options->probe.iterations, "Optimiser steps")
+      ->capture_default_str();
+  command->add_option("--out", options->out, "Also write the result, with trajectories, as JSON")
+      ->type_name("FILE");
+  add_threads_option(*command);
+  command->add_flag("--json", options->json, "Print JSON");
+  command->footer(
+      "Examples:\n"
+      "  edelta reflect\n"
+      "  edelta reflect --operators ddl,hybrid --samples 100,500 --seeds 42\n"
+      "  edelta reflect --out reflection.json");
+  command->callback([options] { run(*options); });
+}
+
+}  // namespace edelta::cli

@@ -1,0 +1,201 @@
+// edelta reproduce: the paper's tables and figures from one command.
+#include "cli/reproduce.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/commands.h"
+#include "cli/interrupted.h"
+#include "cli/table.h"
+#include "edelta/error.h"
+#include "edelta/experiments/report.h"
+#include "edelta/experiments/results.h"
+#include "edelta/experiments/runner.h"
+#include "edelta/io/json.h"
+#include "edelta/ops/machine.h"
+
+namespace edelta::cli {
+namespace {
+
+using experiments::Overview;
+using experiments::SuiteFolder;
+using experiments::SuiteManifest;
+
+volatile std::sig_atomic_t received_signal = 0;
+
+std::string duration(double seconds) {
+  const auto whole = static_cast<int64_t>(seconds + 0.5);
+  if (whole >= 3600) {
+    return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
+  }
+  return fmt::format("{}:{:02}", whole / 60, whole % 60);
+}
+
+// One line that is rewritten on a terminal; plain lines now and then elsewhere.
+class OverviewLine {
+ public:
+  void operator()(const Overview& overview) {
+    const bool last = overview.done + overview.failed == overview.total;
+    const auto now = Clock::now();
+    if (!terminal_ && !last && std::chrono::duration<double>(now - shown_).count() < 30) return;
+    shown_ = now;
+    std::string line = fmt::format("{} of {} done", overview.done, overview.total);
+    if (overview.failed > 0) line += fmt::format(", {} failed", overview.failed);
+    if (!last) {
+      line += fmt::format(", {} running, {} left", overview.running.size(),
+                          duration(overview.seconds_left));
+      for (const std::string& name : overview.running) line += "  " + name;
+    }
+    if (terminal_) line = shortened(line);
+    fmt::print(stderr, "{}{}{}", terminal_ ? "\r\033[K" : "", line, terminal_ && !last ? "" : "\n");
+    std::fflush(stderr);
+    open_ = terminal_ && !last;
+  }
+  // Before anything else is said.
+  void close() {
+    if (open_) fmt::print(stderr, "\n");
+    open_ = false;
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  // A line that wraps cannot be rewritten.
+  static std::string shortened(const std::string& line) {
+    constexpr size_t kColumns = 79;
+    return line.size() <= kColumns ? line : line.substr(0, kColumns - 3) + "...";
+  }
+
+  bool terminal_ = isatty(STDERR_FILENO) != 0;
+  bool open_ = false;
+  Clock::time_point shown_{};
+};
+
+void list_steps(const SuiteFolder& folder, const SuiteManifest& manifest, int64_t jobs,
+                bool as_json) {
+  const auto steps = experiments::inspect_steps(folder, manifest);
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  Table table({{"step"}, {"status"}, {"time left", Align::right}});
+  double seconds = 0;
+  for (const auto& each : steps) {
+    const std::string status = to_string(each.status);
+    seconds += each.seconds;
+    rows.push_back({{"step", each.step.name}, {"status", status}, {"seconds", each.seconds}});
+    table.add({each.step.name, status, each.seconds > 0 ? duration(each.seconds) : "-"});
+  }
+  if (as_json) {
+    fmt::print("{}\n", rows.dump(2));
+    return;
+  }
+  fmt::print("{}\n{} steps, about {} with {} jobs of {} threads, in {}\n", table.text(),
+             steps.size(), duration(seconds / static_cast<double>(jobs)), jobs, manifest.threads,
+             folder.path().string());
+}
+
+std::string command_to_continue(const ReproduceOptions& options) {
+  return fmt::format("edelta reproduce {} --preset {} --out {}", fmt::join(options.names, " "),
+                     options.preset, results_folder(options));
+}
+
+void finish(const SuiteFolder& folder, bool as_json) {
+  const nlohmann::ordered_json results = experiments::collect_results(folder.path());
+  io::write_json(folder.results_file(), results);
+  experiments::write_report(results, folder.path());
+  if (as_json) {
+    fmt::print("{}\n", results.dump(2));
+    return;
+  }
+  fmt::print("report: {}\n", (folder.path() / "report.html").string());
+}
+
+}  // namespace
+
+std::string results_folder(const ReproduceOptions& options) {
+  return options.out.empty() ? "results/" + options.preset : options.out;
+}
+
+void reproduce(const ReproduceOptions& options) {
+  const int64_t cpus = ops::threads();
+  const int64_t jobs = options.jobs > 0 ? options.jobs : cpus;
+  const SuiteFolder folder(results_folder(options));
+  experiments::suite_preset(options.preset);  // refuses an unknown one
+  SuiteManifest manifest = merged_manifest(folder, options.preset, options.names, options.seeds,
+                                           std::max<int64_t>(1, cpus / jobs));
+  if (options.dry_run) return list_steps(folder, manifest, jobs, options.json);
+
+  if (const auto warning = ops::blas_warning()) fmt::print(stderr, "{}\n", *warning);
+  std::signal(SIGINT, [](int signal) { received_signal = signal; });
+  std::signal(SIGTERM, [](int signal) { received_signal = signal; });
+  OverviewLine line;
+  experiments::RunnerOutcome outcome;
+  {
+    const experiments::SuiteLock lock(folder);
+    inspect_steps(folder, manifest);  // refuses runs of another configuration before anything runs
+    folder.write_manifest(manifest);
+    outcome = run_steps(folder, manifest,
+                        {.jobs = jobs,
+                         .all_threads = cpus,
+                         .stop_signal = [] { return static_cast<int>(received_signal); },
+                         .on_overview = [&](const Overview& overview) { line(overview); },
+                         .on_failure =
+                             [&](const std::string& step, const std::string& reason) {
+                               line.close();
+                               fmt::print(stderr, "{} failed: {}\n", step, reason);
+                             }});
+  }
+  line.close();
+  if (outcome.stopped_by != 0) {
+    fmt::print(stderr, "stopped; continue with: {}\n", command_to_continue(options));
+    throw Interrupted(outcome.stopped_by);
+  }
+  finish(folder, options.json);
+  if (!outcome.failures.empty()) {
+    throw Failure(fmt::format("{} steps failed; what they said is in {}", outcome.failures.size(),
+                              (folder.path() / "logs").string()));
+  }
+}
+
+void add_reproduce(CLI::App& app) {
+  CLI::App* command = app.add_subcommand(
+      "reproduce", "Run the paper's experiments and ours, and report them beside the paper");
+  auto options = std::make_shared<ReproduceOptions>();
+  std::string names;
+  for (const auto& experiment : experiments::experiments()) {
+    names += fmt::format("\n{}: {}", experiment.name, experiment.title);
+  }
+  command->add_option(
+      "NAME", options->names,
+      "Experiments (default: all), or single tables such as main-stability" + names);
+  command
+      ->add_option("--preset", options->preset,
+                   fmt::format("One of: {}", fmt::join(experiments::suite_preset_names(), ", ")))
+      ->capture_default_str();
+  command
+      ->add_option("--seeds", options->seeds,
+                   "Seeds, added to those of earlier calls (default: 42,123,456; smoke: 42)")
+      ->delimiter(',');
+  command->add_option("--jobs", options->jobs, "Runs at a time (default: one for each CPU)")
+      ->check(CLI::Range(1, 1024));
+  command->add_option("--out", options->out, "Folder (default: results/PRESET)")->type_name("DIR");
+  command->add_flag("--dry-run", options->dry_run, "List the steps with estimated times");
+  command->add_flag("--json", options->json, "Print the results as JSON");
+  command->footer(
+      "Finished runs are skipped and interrupted ones resumed: the same command continues after\n"
+      "Ctrl-C, a crash or a failure. Results depend on the threads of a job in their last digits,\n"
+      "so a folder keeps the number it was begun with.\n\nExamples:\n"
+      "  edelta reproduce --dry-run\n"
+      "  edelta reproduce theorems reflection\n"
+      "  edelta reproduce main near-pi --preset quick --jobs 2\n"
+      "  edelta reproduce main-stability --preset paper --seeds 42\n"
+      "  edelta reproduce all --preset smoke --out /tmp/smoke");
+  command->callback([options] { reproduce(*options); });
+}
+
+}  // namespace edelta::cli

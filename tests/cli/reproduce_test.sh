@@ -1,0 +1,67 @@
+#!/usr/bin/env bash
+# The whole suite runs end to end; one that is killed with all its children and called again ends with
+# the same tables as one that was left alone; bad input is refused.
+. "$(dirname "$0")/lib.sh"
+subset=(configs gate-init-single norms)
+untimed_results() { grep -v '"seconds"' "$1/results.json"; }
+
+expect_exit 2 "$edelta" reproduce mian --out "$work/x"
+grep -q "near-pi" "$work/stderr" || fail "the known names are not listed"
+expect_exit 2 "$edelta" reproduce main --preset slow --out "$work/x"
+expect_exit 2 "$edelta" reproduce main --jobs 0 --out "$work/x"
+expect_exit 2 "$edelta" reflect --operators rnn
+expect_exit 0 "$edelta" reproduce all --preset paper --dry-run --out "$work/x"
+grep -q "gyroscope-edelta-seed456 *to do" "$work/stdout" || fail "a run is not listed"
+[ ! -e "$work/x" ] || fail "a dry run left a folder"
+
+expect_exit 0 "$edelta" reproduce "${subset[@]}" --preset smoke --out "$work/whole"
+[ -s "$work/whole/report.html" ] || fail "no report"
+expect_exit 2 "$edelta" reproduce main --preset quick --out "$work/whole"
+
+# Kill the runner and everything that it started, at a random moment; call it again.
+RANDOM=${EDELTA_TEST_SEED:-$$}
+setsid "$edelta" reproduce "${subset[@]}" --preset smoke --out "$work/killed" >/dev/null 2>&1 &
+pid=$!
+sleep "$((RANDOM % 6 + 1)).$((RANDOM % 10))"
+kill -KILL -- "-$pid" 2>/dev/null || true
+wait $pid 2>/dev/null || true
+finished=$(find "$work/killed" -name result.json 2>/dev/null | wc -l)
+echo "killed after $finished finished runs"
+
+# Kill the runner alone: its children save and end, and the next call waits for them.
+"$edelta" reproduce "${subset[@]}" --preset smoke --out "$work/killed" >/dev/null 2>&1 &
+pid=$!
+sleep 2
+kill -KILL $pid 2>/dev/null || true
+wait $pid 2>/dev/null || true
+
+# Ask it to stop: it says how to continue.
+"$edelta" reproduce "${subset[@]}" --preset smoke --out "$work/killed" >/dev/null 2>"$work/stderr" &
+pid=$!
+sleep 1.5
+kill -TERM $pid 2>/dev/null || true
+code=0
+wait $pid || code=$?
+[ "$code" = 143 ] || [ "$code" = 0 ] || { cat "$work/stderr"; fail "exit $code on SIGTERM"; }
+[ "$code" = 0 ] || grep -q "continue with: edelta reproduce" "$work/stderr" || fail "no word on how to continue"
+
+expect_exit 0 "$edelta" reproduce "${subset[@]}" --preset smoke --out "$work/killed"
+cmp <(untimed_results "$work/whole") <(untimed_results "$work/killed") || fail "the tables differ"
+
+# A run that fails is reported; the rest goes on.
+run=$(ls -d "$work/killed/runs/"*gpt*)
+rm "$run/result.json"
+printf 'x' | dd of="$run/checkpoint/checkpoint.safetensors" bs=1 seek=20000 conv=notrunc 2>/dev/null
+expect_exit 1 "$edelta" reproduce "${subset[@]}" causal-stability --preset smoke --out "$work/killed"
+grep -q "gpt.*failed: .*checksum" "$work/stderr" || { cat "$work/stderr"; fail "the failure is not reported"; }
+[ -f "$work/killed/runs/stability-edelta-pool=prefix-seed42/result.json" ] || fail "the rest did not go on"
+
+# Everything.
+expect_exit 0 "$edelta" reproduce all --preset smoke --out "$work/whole"
+for name in theorems configs main near-pi norms gate-init reflection lambda width efficiency causal blend \
+  projection-init streams edelta-stream; do
+  grep -q "\"name\": \"$name\"" "$work/whole/results.json" || fail "no $name"
+done
+[ "$(cat "$work/whole/failures.json")" = "{}" ] || fail "something failed"
+[ "$(find "$work/whole/runs" -name result.json | wc -l)" = 48 ] || fail "not all runs are there"
+echo "the suite runs to its end, whatever happens to it"
