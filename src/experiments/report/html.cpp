@@ -198,23 +198,22 @@ std::string section_html(const ReportSection& section,
   return text + "</section>\n";
 }
 
-// A row for each comparison; the experiment is named on the first of its rows.
+// A row for each comparison; the experiment is named once, beside all of its rows.
 std::string summary_rows(const ReportSection& section) {
-  std::string text;
-  const auto row = [&](const std::string& comparison, const std::string& verdict,
-                       const std::string& why) {
-    const std::string link = text.empty() ? fmt::format("<a href=\"#experiment-{}\">{}</a>",
-                                                        section.id, escaped(section.title))
-                                          : "";
-    text += fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td></tr>\n",
-                        link, comparison, verdict, why);
-  };
-  for (const ReportTable& table : section.tables) {
-    row(fmt::format("<a href=\"#table-{}\">{}</a>", table.id, escaped(table.title)),
-        table.verdict ? verdict_mark(*table.verdict) : "<span class=\"none\">–</span>",
-        escaped(table.reason));
+  std::string text = fmt::format(
+      "<tr><th scope=\"rowgroup\" rowspan=\"{}\"><a href=\"#experiment-{}\">{}</a></th>",
+      std::max<size_t>(1, section.tables.size()), section.id, escaped(section.title));
+  if (section.tables.empty()) {
+    return text + "<td>–</td><td><span class=\"none\">–</span></td><td></td></tr>\n";
   }
-  if (section.tables.empty()) row("–", "<span class=\"none\">–</span>", "");
+  for (size_t i = 0; i < section.tables.size(); ++i) {
+    const ReportTable& table = section.tables[i];
+    text +=
+        fmt::format("{}<td><a href=\"#table-{}\">{}</a></td><td>{}</td><td>{}</td></tr>\n",
+                    i == 0 ? "" : "<tr>", table.id, escaped(table.title),
+                    table.verdict ? verdict_mark(*table.verdict) : "<span class=\"none\">–</span>",
+                    escaped(table.reason));
+  }
   return text;
 }
 

@@ -41,16 +41,15 @@ dt { color: var(--soft); }
 dd { margin: 0; }
 dd ul { margin: 0; }
 .scroll { overflow-x: auto; margin: 1.5rem 0 .6rem; }
-table { border-collapse: collapse; font-size: .925rem; line-height: 1.4; font-variant-numeric: tabular-nums; }
+table { border-collapse: collapse; border-bottom: 2px solid var(--ink); font-size: .925rem; line-height: 1.4; font-variant-numeric: tabular-nums; }
 caption { text-align: left; font-weight: 600; padding-bottom: .5rem; }
 caption .soft { font-weight: normal; }
 th, td { padding: .34rem .65rem; text-align: left; vertical-align: baseline; }
-th:first-child, td:first-child { padding-left: 0; }
+th:first-child, thead td:first-child { padding-left: 0; }
 thead th { font-weight: 600; }
 thead > tr > * { border-top: 2px solid var(--ink); border-bottom: 1px solid var(--ink); }
 tbody th { font-weight: normal; white-space: nowrap; }
 tbody tr + tr > * { border-top: 1px solid var(--rule); }
-tbody tr:last-child > * { border-bottom: 2px solid var(--ink); }
 .number { text-align: right; white-space: nowrap; }
 .spread { display: inline-block; text-align: left; white-space: pre; color: var(--soft); }
 .centre { text-align: center; }
