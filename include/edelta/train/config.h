@@ -62,6 +62,7 @@ struct Preset {
   std::string name;
   std::string summary;
   nlohmann::json settings;  // as train_config_from_json takes them
+  double size = 1;          // of the models: a factor on the depth and width of the matched ones
 };
 const std::vector<Preset>& presets();
 
