@@ -4,22 +4,24 @@
 say() { printf '%s\n' "$*" >&2; }
 die() { say "error: $*"; exit 1; }
 
+# missing_packages LIST...: those of the files in scripts/ that are not installed.
 missing_packages() {
   # ${db:Status-Status} prints "installed" for a package that is fully there.
   local name
   while read -r name; do
     case "$name" in '' | '#'*) continue ;; esac
     [ "$(dpkg-query -W -f '${db:Status-Status}' "$name" 2>/dev/null)" = installed ] || printf '%s ' "$name"
-  done <"$EDELTA_ROOT/scripts/packages.txt"
+  done < <(cd "$EDELTA_ROOT/scripts" && cat "$@")
 }
 
+# install_packages [LIST...]: what the program needs, and further lists.
 install_packages() {
   if ! command -v dpkg-query >/dev/null; then
-    say "note: this is no Debian system; the packages named in scripts/packages.txt must be there"
+    say "note: this is no Debian system; the packages named in scripts/*packages.txt must be there"
     return
   fi
   local packages
-  packages=$(missing_packages)
+  packages=$(missing_packages packages.txt "$@")
   [ -n "$packages" ] || return 0
   local apt="apt-get install -y --no-install-recommends $packages"
   local as_root=''

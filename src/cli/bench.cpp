@@ -20,6 +20,7 @@
 namespace edelta::cli {
 namespace {
 
+using experiments::Dimension;
 using experiments::ModelBench;
 using experiments::StepTimes;
 
@@ -131,10 +132,12 @@ void run_growth(const Options& options, const data::TaskOptions& task) {
   for (const std::string& model : options.models) {
     fmt::print(stderr, "measuring {} …\n", model);
     const models::ModelConfig config = configuration(model, options, task);
-    show(experiments::grow_length(config, {64, 128, 256, 512, 1024, 2048, 4096}));
-    show(experiments::grow_width(config, {64, 128, 256, 512, 1024}));
-    if (model != "gpt" && model != "ddl") show(experiments::grow_streams(config, {2, 4, 8, 16, 32, 64}));
-    show(experiments::grow_batch(config, {1, 4, 16, 64, 128}));
+    show(grow(config, Dimension::length, {64, 128, 256, 512, 1024, 2048, 4096}));
+    show(grow(config, Dimension::width, {64, 128, 256, 512, 1024}));
+    if (model != "gpt" && model != "ddl") {
+      show(grow(config, Dimension::streams, {2, 4, 8, 16, 32, 64}));
+    }
+    show(grow(config, Dimension::batch, {1, 4, 16, 64, 128}));
   }
   const auto cayley = experiments::grow_cayley({2, 4, 8, 16, 32, 64});
   Table table({{"n", Align::right},
@@ -215,7 +218,7 @@ void run(Options options) {
       table.text());
   fmt::print(
       "\nTimes are the fastest of {} interleaved repetitions. Memory is the process's resident "
-      "peak over four steps.\n",
+      "peak over three steps.\n",
       options.bench.repetitions);
   if (options.phases) {
     fmt::print("\nOne fused step, kernel by kernel:\n\n{}", phase_table(benches));

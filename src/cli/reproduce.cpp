@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
+#include "cli/duration.h"
 #include "cli/interrupted.h"
 #include "cli/table.h"
 #include "edelta/error.h"
@@ -29,14 +30,6 @@ using experiments::SuiteFolder;
 using experiments::SuiteManifest;
 
 volatile std::sig_atomic_t received_signal = 0;
-
-std::string duration(double seconds) {
-  const auto whole = static_cast<int64_t>(seconds + 0.5);
-  if (whole >= 3600) {
-    return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
-  }
-  return fmt::format("{}:{:02}", whole / 60, whole % 60);
-}
 
 // One line that is rewritten on a terminal; plain lines now and then elsewhere.
 class OverviewLine {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "cli/commands.h"
+#include "cli/duration.h"
 #include "cli/interrupted.h"
 #include "cli/model_options.h"
 #include "edelta/error.h"
@@ -125,13 +126,6 @@ std::filesystem::path free_folder(const train::TrainConfig& config) {
   for (int i = 2; std::filesystem::exists(path); ++i)
     path = fmt::format("{}-{}", wanted.string(), i);
   return path;
-}
-
-std::string duration(double seconds) {
-  const auto whole = static_cast<int64_t>(seconds + 0.5);
-  if (whole >= 3600)
-    return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
-  return fmt::format("{}:{:02}", whole / 60, whole % 60);
 }
 
 // One line that is rewritten on a terminal; plain lines now and then elsewhere.

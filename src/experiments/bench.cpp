@@ -47,18 +47,19 @@ class Subject {
     keep_fastest(best.optimiser, since(start));
   }
 
-  // The process's memory at its peak over some steps, with nothing left of what came before.
+  // The process's memory at its peak over some steps, with nothing left of what came before; these
+  // first steps also warm up.
   StepMemory memory(ops::Implementation implementation) {
     optimiser_.zero_gradients();
     ops::release_tensor_memory();
     StepMemory memory;
     int64_t early = 0;
-    constexpr int kSteps = 4;
+    constexpr int kSteps = 3;
     for (int i = 0; i < kSteps; ++i) {
-      if (!ops::reset_peak_resident_memory()) return {};
+      const bool known = ops::reset_peak_resident_memory();
       StepTimes times;
       step(implementation, times);
-      const int64_t peak = ops::peak_resident_memory().value_or(0);
+      const int64_t peak = known ? ops::peak_resident_memory().value_or(0) : 0;
       if (i == 1) early = peak;
       memory.peak = std::max(memory.peak, peak);
       memory.growth = peak - early;
@@ -142,9 +143,8 @@ ModelBench bench_model(const models::ModelConfig& config, const BenchOptions& op
   bench.model = config.model;
   bench.tokens = options.batch * options.length;
   bench.gflop = step_gflop(config, options.batch, options.length);
-  StepTimes warm_up;
-  subject.step(Implementation::fused, warm_up);
-  if (options.compare) subject.step(Implementation::composite, warm_up);
+  if (options.compare) bench.composite_memory = subject.memory(Implementation::composite);
+  bench.fused_memory = subject.memory(Implementation::fused);
   double fastest_profiled = 0;
   for (int64_t i = 0; i < options.repetitions; ++i) {
     bench.peak_gflops = std::max(bench.peak_gflops, ops::measure_fma_peak(0.1));
@@ -157,8 +157,6 @@ ModelBench bench_model(const models::ModelConfig& config, const BenchOptions& op
     subject.step(Implementation::fused, bench.fused);
     subject.profile(bench.phases, fastest_profiled);
   }
-  bench.fused_memory = subject.memory(Implementation::fused);
-  if (options.compare) bench.composite_memory = subject.memory(Implementation::composite);
   ops::set_implementation(chosen);
   return bench;
 }

@@ -26,6 +26,20 @@ GrowthPoint measure(models::ModelConfig config, int64_t value, int64_t batch, in
   return {value, batch, length, step, step / static_cast<double>(batch * length)};
 }
 
+const char* name(Dimension dimension) {
+  switch (dimension) {
+    case Dimension::length:
+      return "T";
+    case Dimension::width:
+      return "D";
+    case Dimension::streams:
+      return "n";
+    case Dimension::batch:
+      break;
+  }
+  return "batch";
+}
+
 // Seconds of the fastest of a few evaluations with gradient.
 template <class Evaluate>
 double fastest(const Evaluate& evaluate) {
@@ -48,39 +62,18 @@ Tensor solved_rotation(const Tensor& u, const Tensor& v, const Tensor& beta) {
 
 }  // namespace
 
-Growth grow_length(const models::ModelConfig& config, const std::vector<int64_t>& lengths) {
-  Growth growth{config.model, "T", {}};
-  for (const int64_t length : lengths) {
-    growth.points.push_back(
-        measure(config, length, std::max<int64_t>(1, kTokens / length), length));
-  }
-  return growth;
-}
-
-Growth grow_width(const models::ModelConfig& config, const std::vector<int64_t>& widths) {
-  Growth growth{config.model, "D", {}};
-  for (const int64_t width : widths) {
-    models::ModelConfig wide = config;
-    wide.n_embd = width;
-    growth.points.push_back(measure(wide, width, kTokens / kLength, kLength));
-  }
-  return growth;
-}
-
-Growth grow_streams(const models::ModelConfig& config, const std::vector<int64_t>& streams) {
-  Growth growth{config.model, "n", {}};
-  for (const int64_t n : streams) {
-    models::ModelConfig split = config;
-    split.n_streams = n;
-    growth.points.push_back(measure(split, n, kTokens / kLength, kLength));
-  }
-  return growth;
-}
-
-Growth grow_batch(const models::ModelConfig& config, const std::vector<int64_t>& batches) {
-  Growth growth{config.model, "batch", {}};
-  for (const int64_t batch : batches) {
-    growth.points.push_back(measure(config, batch, batch, kLength));
+Growth grow(const models::ModelConfig& config, Dimension dimension,
+            const std::vector<int64_t>& values) {
+  Growth growth{config.model, name(dimension), {}};
+  for (const int64_t value : values) {
+    models::ModelConfig grown = config;
+    int64_t length = kLength;
+    if (dimension == Dimension::length) length = value;
+    if (dimension == Dimension::width) grown.n_embd = value;
+    if (dimension == Dimension::streams) grown.n_streams = value;
+    const int64_t batch =
+        dimension == Dimension::batch ? value : std::max<int64_t>(1, kTokens / length);
+    growth.points.push_back(measure(grown, value, batch, length));
   }
   return growth;
 }

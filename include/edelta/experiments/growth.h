@@ -18,16 +18,16 @@ struct GrowthPoint {
   double per_token;  // seconds
 };
 
+enum class Dimension { length, width, streams, batch };
+
 // One of a model's dimensions grows while the others stay.
 struct Growth {
   std::string model;
   std::string what;  // "T", "D", "n" or "batch"
   std::vector<GrowthPoint> points;
 };
-Growth grow_length(const models::ModelConfig& config, const std::vector<int64_t>& lengths);
-Growth grow_width(const models::ModelConfig& config, const std::vector<int64_t>& widths);
-Growth grow_streams(const models::ModelConfig& config, const std::vector<int64_t>& streams);
-Growth grow_batch(const models::ModelConfig& config, const std::vector<int64_t>& batches);
+Growth grow(const models::ModelConfig& config, Dimension dimension,
+            const std::vector<int64_t>& values);
 
 // Matrices of `operators` operators on n streams, forward and backward: the hybrid in closed form,
 // as the models compute it, against the linear solve for its rotation alone, which the paper names
