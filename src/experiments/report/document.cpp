@@ -290,6 +290,11 @@ Document make_document(const Json& results) try {
     document.sections.push_back(make_section(experiment, seeds));
   }
   document.outcome = count_verdicts(document.sections);
+  if (!results.value("protocol", Json::object()).value("changes", Json::array()).empty()) {
+    document.outcome +=
+        " Training was not by the paper’s protocol (see What was run): the verdicts on trained "
+        "models say whether its order and sizes appear in this smaller setting.";
+  }
   for (const Json& difference : results.value("differences", Json::array())) {
     document.differences.push_back({text_of(difference, "matter"), text_of(difference, "paper"),
                                     text_of(difference, "published_code"),
