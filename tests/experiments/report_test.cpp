@@ -172,7 +172,9 @@ TEST(Document, PutsNumbersIntoTheTablesUnit) {
   EXPECT_FALSE(table.columns[6].numeric);
   EXPECT_EQ(document.outcome,
             "Of 4 comparisons with the paper 1 holds, 1 holds in order but not in size, 1 does not "
-            "hold, 1 was not run.");
+            "hold, 1 was not run. Training was not by the paper’s protocol (see What was run): the "
+            "verdicts on trained models say whether its order and sizes appear in this smaller "
+            "setting.");
   EXPECT_EQ(document.unfinished.size(), 2u);
 }
 

@@ -122,50 +122,53 @@ double reflection_backward(const Direction& direction, const float* dg, double g
   return along;
 }
 
-// An entry of D x and of (D − Dᵀ) x.
-struct TwoDoubles {
-  double plain, skew;
+// What the gradient dG does to x = u or x = w: dG x, dGᵀ x and their products with u and w; and
+// M x = a u + b w.
+struct Image {
+  Image(const Rotation& q, const float* dg, const double* x, Scratch& scratch)
+      : g(doubles(scratch, q.n)),
+        gt(doubles(scratch, q.n)),
+        a(q.h * dot(q.w, x, q.n)),
+        b(-q.h * dot(q.u, x, q.n)) {
+    products(dg, x, q.n, g, gt);
+    ug = dot(q.u, g, q.n), wg = dot(q.w, g, q.n);
+    ugt = dot(q.u, gt, q.n), wgt = dot(q.w, gt, q.n);
+  }
+  double *g, *gt;
+  double a, b;
+  double ug, wg, ugt, wgt;
 };
 
 // The gradients of u, v, β through Q, scaled by γ; returns ⟨dG, M − M²⟩.
 //
 // With D the gradient at M, D = −f dG − f (dG M + M dG) + ds M, ds = −f'(s) ⟨dG, M − M²⟩, the
-// gradients of u and w are h (D − Dᵀ) w and −h (D − Dᵀ) u. `along` is no variable: M is the same
-// for every v + c u.
+// gradients of u and w are h (D − Dᵀ) w and −h (D − Dᵀ) u, and that of h is u·D w − w·D u. `along`
+// is no variable: M is the same for every v + c u.
 double rotation_backward(const Rotation& q, const float* dg, double gamma, float* du, float* dv,
                          float* dbeta) {
-  const int64_t n = q.n;
   Scratch scratch;
-  double* gu = doubles(scratch, n);  // dG u, dGᵀ u, dG w, dGᵀ w
-  double* gtu = doubles(scratch, n);
-  double* gw = doubles(scratch, n);
-  double* gtw = doubles(scratch, n);
-  products(dg, q.u, n, gu, gtu);
-  products(dg, q.w, n, gw, gtw);
-  const double ugu = dot(q.u, gu, n), ugw = dot(q.u, gw, n);
-  const double wgu = dot(q.w, gu, n), wgw = dot(q.w, gw, n);
-  const double with_m = q.h * (ugw - wgu);
-  const double with_square = q.h * q.h * (q.uw * (ugw + wgu) - q.ww * ugu - q.uu * wgw);
+  const Image of_u(q, dg, q.u, scratch), of_w(q, dg, q.w, scratch);
+  const double with_m = q.h * (of_w.ug - of_u.wg);
+  const double with_square =
+      q.h * q.h * (q.uw * (of_w.ug + of_u.wg) - q.ww * of_u.ug - q.uu * of_w.wg);
   const double ds = q.f * q.f / 2 * (with_m - with_square);
-  const double h = q.h;
-  double dh = 0;
-  // (D − Dᵀ) x for x = w, then u, from g = dG x, gt = dGᵀ x and M x = a u + b w.
-  const auto turned = [&](int64_t i, const double* g, const double* gt, double a, double b,
-                          double ug, double wg, double ugt, double wgt) {
-    const double mx = a * q.u[i] + b * q.w[i];
-    const double g_mx = a * gu[i] + b * gw[i], gt_mx = a * gtu[i] + b * gtw[i];
-    const double m_g = h * (q.u[i] * wg - q.w[i] * ug), m_gt = h * (q.u[i] * wgt - q.w[i] * ugt);
-    const double d = -q.f * g[i] - q.f * (g_mx + m_g) + ds * mx;
-    const double dt = -q.f * gt[i] + q.f * (gt_mx + m_gt) - ds * mx;
-    return TwoDoubles{d, d - dt};
+  const auto m_times_x = [&](const Image& x, int64_t i) { return x.a * q.u[i] + x.b * q.w[i]; };
+  const auto d_times_x = [&](const Image& x, int64_t i) {
+    const double g_m_x = x.a * of_u.g[i] + x.b * of_w.g[i];
+    const double m_g_x = q.h * (q.u[i] * x.wg - q.w[i] * x.ug);
+    return -q.f * (x.g[i] + g_m_x + m_g_x) + ds * m_times_x(x, i);
   };
-  const double uu = q.uu, ww = q.ww, uw = q.uw;
-  for (int64_t i = 0; i < n; ++i) {
-    const TwoDoubles at_w = turned(i, gw, gtw, h * ww, -h * uw, ugw, wgw, wgu, wgw);
-    const TwoDoubles at_u = turned(i, gu, gtu, h * uw, -h * uu, ugu, wgu, ugu, ugw);
-    dh += q.u[i] * at_w.plain - q.w[i] * at_u.plain;
-    const double dw = -h * at_u.skew;
-    du[i] = static_cast<float>(gamma * (h * at_w.skew - q.along * dw));
+  const auto dt_times_x = [&](const Image& x, int64_t i) {
+    const double gt_m_x = x.a * of_u.gt[i] + x.b * of_w.gt[i];
+    const double m_gt_x = q.h * (q.u[i] * x.wgt - q.w[i] * x.ugt);
+    return -q.f * (x.gt[i] - gt_m_x - m_gt_x) - ds * m_times_x(x, i);
+  };
+  double dh = 0;
+  for (int64_t i = 0; i < q.n; ++i) {
+    const double d_w = d_times_x(of_w, i), d_u = d_times_x(of_u, i);
+    dh += q.u[i] * d_w - q.w[i] * d_u;
+    const double dw = -q.h * (d_u - dt_times_x(of_u, i));
+    du[i] = static_cast<float>(gamma * (q.h * (d_w - dt_times_x(of_w, i)) - q.along * dw));
     dv[i] = static_cast<float>(gamma * dw);
   }
   *dbeta = static_cast<float>(gamma * dh / 2);
