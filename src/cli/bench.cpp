@@ -100,7 +100,7 @@ std::string phase_table(const std::vector<ModelBench>& benches) {
 
 void print_growth(const experiments::Growth& growth) {
   Table table({{growth.what, Align::right},
-               {"batch", Align::right},
+               {"sequences", Align::right},
                {"positions", Align::right},
                {"step ms", Align::right},
                {"µs a token", Align::right}});
@@ -116,7 +116,7 @@ nlohmann::ordered_json to_json(const experiments::Growth& growth) {
   nlohmann::ordered_json points = nlohmann::ordered_json::array();
   for (const auto& point : growth.points) {
     points.push_back({{growth.what, point.value},
-                      {"batch", point.batch},
+                      {"sequences", point.batch},
                       {"positions", point.length},
                       {"step_s", point.step}});
   }
@@ -208,6 +208,7 @@ void run(Options options) {
     const nlohmann::ordered_json out{{"machine", ops::describe_machine()},
                                      {"batch", options.bench.batch},
                                      {"length", options.bench.length},
+                                     {"gemm_gflops", ops::measure_gemm()},
                                      {"results", results}};
     fmt::print("{}\n", out.dump(2));
     return;

@@ -28,7 +28,9 @@ std::string find_program(const std::string& name) {
 // Shows the page where there is a desktop to show it on.
 void open_on_desktop(const std::filesystem::path& page) {
   const std::string opener = find_program("xdg-open");
-  if (std::getenv("DISPLAY") == nullptr || opener.empty()) return;
+  const bool desktop =
+      std::getenv("DISPLAY") != nullptr || std::getenv("WAYLAND_DISPLAY") != nullptr;
+  if (!desktop || opener.empty()) return;
   std::fflush(stdout);
   if (fork() != 0) return;
   execl(opener.c_str(), "xdg-open", page.c_str(), nullptr);

@@ -112,7 +112,7 @@ void add_reflect(CLI::App& app) {
       ->capture_default_str();
   command->add_option("--out", options->out, "Also write the result, with trajectories, as JSON")
       ->type_name("FILE");
-  add_threads_option(*command);
+  add_machine_options(*command);
   command->add_flag("--json", options->json, "Print JSON");
   command->footer(
       "Examples:\n"

@@ -116,24 +116,38 @@ std::string results_folder(const ReproduceOptions& options) {
 
 void reproduce(const ReproduceOptions& options) {
   const int64_t cpus = ops::threads();
-  const int64_t jobs = options.jobs > 0 ? options.jobs : cpus;
   const SuiteFolder folder(results_folder(options));
   experiments::suite_preset(options.preset);  // refuses an unknown one
-  SuiteManifest manifest = merged_manifest(folder, options.preset, options.names, options.seeds,
-                                           std::max<int64_t>(1, cpus / jobs));
-  if (options.dry_run) return list_steps(folder, manifest, jobs, options.json);
+  const auto merged = [&] {
+    return merged_manifest(folder, options.preset, options.names, options.seeds,
+                           options.jobs > 0 ? std::max<int64_t>(1, cpus / options.jobs) : 1);
+  };
+  const auto jobs_for = [&](const SuiteManifest& manifest) {
+    return options.jobs > 0 ? options.jobs : std::max<int64_t>(1, cpus / manifest.threads);
+  };
+  // What was asked for now, of all that the folder is about.
+  const auto asked = [&](SuiteManifest manifest) {
+    manifest.names = options.names;
+    if (!options.seeds.empty()) manifest.seeds = options.seeds;
+    return manifest;
+  };
+  if (options.dry_run) {
+    const SuiteManifest manifest = merged();
+    return list_steps(folder, asked(manifest), jobs_for(manifest), options.json);
+  }
 
   if (const auto warning = ops::blas_warning()) fmt::print(stderr, "{}\n", *warning);
-  std::signal(SIGINT, [](int signal) { received_signal = signal; });
-  std::signal(SIGTERM, [](int signal) { received_signal = signal; });
   OverviewLine line;
   experiments::RunnerOutcome outcome;
   {
     const experiments::SuiteLock lock(folder);
+    const SuiteManifest manifest = merged();
     inspect_steps(folder, manifest);  // refuses runs of another configuration before anything runs
     folder.write_manifest(manifest);
-    outcome = run_steps(folder, manifest,
-                        {.jobs = jobs,
+    std::signal(SIGINT, [](int signal) { received_signal = signal; });
+    std::signal(SIGTERM, [](int signal) { received_signal = signal; });
+    outcome = run_steps(folder, asked(manifest),
+                        {.jobs = jobs_for(manifest),
                          .all_threads = cpus,
                          .stop_signal = [] { return static_cast<int>(received_signal); },
                          .on_overview = [&](const Overview& overview) { line(overview); },
@@ -143,6 +157,8 @@ void reproduce(const ReproduceOptions& options) {
                                fmt::print(stderr, "{} failed: {}\n", step, reason);
                              }});
   }
+  std::signal(SIGINT, SIG_DFL);
+  std::signal(SIGTERM, SIG_DFL);
   line.close();
   if (outcome.stopped_by != 0) {
     fmt::print(stderr, "stopped; continue with: {}\n", command_to_continue(options));

@@ -51,7 +51,7 @@ ChildProcess::ChildProcess(const ChildCommand& command) {
   arguments.insert(arguments.end(), command.arguments.begin(), command.arguments.end());
   std::vector<std::string> environment = child_environment(command.threads);
   std::vector<char*> argv = pointers(arguments), envp = pointers(environment);
-  const int log = open_for_writing(command.log, O_APPEND);
+  const int log = open_for_writing(command.log, O_TRUNC | O_APPEND);
   const int output = command.output.empty() ? log : open_for_writing(command.output, O_TRUNC);
   const pid_t parent = getpid();
   pid_ = fork();
@@ -74,7 +74,9 @@ ChildProcess::ChildProcess(const ChildCommand& command) {
 
 std::optional<int> ChildProcess::poll() {
   int status = 0;
-  if (waitpid(pid_, &status, WNOHANG) == 0) return std::nullopt;
+  const pid_t ended = waitpid(pid_, &status, WNOHANG);
+  if (ended == 0) return std::nullopt;
+  if (ended < 0) return kNotStarted;
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 

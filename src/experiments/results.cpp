@@ -4,7 +4,9 @@
 
 #include <set>
 
+#include "edelta/io/json.h"
 #include "edelta/ops/machine.h"
+#include "edelta/train/run_folder.h"
 #include "edelta/version.h"
 #include "experiments/result_figures.h"
 #include "experiments/result_tables.h"
@@ -35,22 +37,36 @@ Cell machine(RunArchive& archive, const std::vector<Experiment>& chosen) {
 
 // The preset's training settings, and what of them is not the paper's.
 Cell protocol(const SuitePreset& preset) {
-  const auto settings = [](const std::string& name, const json& train) {
+  const auto settings = [](const std::string& name, const json& train, const char* model,
+                           const char* task) {
     return to_json(train::train_config_from_json(
-        {{"preset", name}, {"train", train}, {"task", "gyroscope"}}, name));
+        {{"preset", name}, {"train", train}, {"model", model}, {"task", task}}, name));
   };
-  const Cell here = settings(preset.train_preset, preset.train);
-  const Cell paper = settings("paper", json::object());
+  const std::string& name = preset.train_preset;
   Cell changes = Cell::array();
-  for (const char* section : {"train", "model", "task"}) {
-    for (const auto& [key, value] : here[section].items()) {
-      const bool logging = key.ends_with("_interval");
-      if (value == paper[section][key] || key == "block_size" || logging) continue;
-      changes.push_back(
-          fmt::format("{} {} instead of {}", key, value.dump(), paper[section][key].dump()));
+  const auto compare = [&](const std::string& what, const Cell& here, const Cell& paper,
+                           const std::vector<std::string>& keys) {
+    std::vector<std::string> differing;
+    for (const std::string& key : keys) {
+      if (!here.contains(key) || here[key] == paper[key]) continue;
+      differing.push_back(
+          fmt::format("{} {} instead of {}", key, here[key].dump(), paper[key].dump()));
     }
+    if (!differing.empty()) changes.push_back(what + fmt::format("{}", fmt::join(differing, ", ")));
+  };
+  const Cell here = settings(name, preset.train, "edelta", "gyroscope");
+  const Cell paper = settings("paper", json::object(), "edelta", "gyroscope");
+  compare("", here["train"], paper["train"], {"iterations", "batch", "lr", "min_lr", "warmup"});
+  for (const char* model : {"gpt", "ddl", "mhc", "jpmhc", "edelta", "edelta-stream"}) {
+    compare(std::string(model) + ": ", settings(name, preset.train, model, "gyroscope")["model"],
+            settings("paper", json::object(), model, "gyroscope")["model"], {"n_layer", "n_embd"});
   }
-  return {{"preset", preset.train_preset}, {"train", here["train"]}, {"changes", changes}};
+  for (const char* task : {"gyroscope", "stability", "near-pi", "near-pi-multi"}) {
+    compare(std::string(task) + ": ", settings(name, preset.train, "edelta", task)["task"],
+            settings("paper", json::object(), "edelta", task)["task"],
+            {"dim", "steps", "train", "val"});
+  }
+  return {{"preset", name}, {"train", here["train"]}, {"changes", changes}};
 }
 
 Cell differences() {
@@ -64,34 +80,24 @@ Cell differences() {
   return list;
 }
 
-// Steps of one experiment alone, and how far they are.
-void add_progress(Cell& out, RunArchive& archive, const SuiteFolder& folder,
-                  const Experiment& experiment, const std::set<std::string>& failed) {
-  std::set<std::string> names;
-  int64_t done = 0, failures = 0;
-  double seconds = 0;
-  for (const TrainingTable& table : experiment.tables) {
-    for (const Variant& variant : table.variants) {
-      for (const RunRecord* run : archive.runs(table, variant)) {
-        if (!names.insert(run->name).second) continue;
-        done += run->result ? 1 : 0;
-        failures += !run->result && failed.contains(run->name) ? 1 : 0;
-        if (run->result) seconds += run->result->value("seconds", 0.0);
-      }
+// How far the steps of `names` are.
+Cell progress(const SuiteFolder& folder, SuiteManifest manifest,
+              const std::vector<std::string>& names, const std::set<std::string>& failed) {
+  manifest.names = names;
+  int64_t total = 0, done = 0, failures = 0;
+  double seconds = 0;  // of the trainings
+  for (const Step& step : plan_steps(folder, manifest)) {
+    ++total;
+    const std::filesystem::path result =
+        step.training ? train::RunFolder(folder.run(step.name)).result_file() : step.output;
+    if (std::filesystem::exists(result)) {
+      ++done;
+      if (step.training) seconds += io::read_json(result).value("seconds", 0.0);
+    } else if (failed.contains(step.name)) {
+      ++failures;
     }
   }
-  if (experiment.tables.empty()) {
-    SuiteManifest alone = archive.manifest();
-    alone.names = {experiment.name};
-    for (const Step& step : plan_steps(folder, alone)) {
-      names.insert(step.name);
-      const bool there = std::filesystem::exists(step.output);
-      done += there ? 1 : 0;
-      failures += !there && failed.contains(step.name) ? 1 : 0;
-    }
-  }
-  out["runs"] = {{"total", names.size()}, {"done", done}, {"failed", failures}};
-  out["seconds"] = seconds;
+  return {{"total", total}, {"done", done}, {"failed", failures}, {"seconds", seconds}};
 }
 
 }  // namespace
@@ -110,7 +116,12 @@ nlohmann::ordered_json collect_results(const std::filesystem::path& path) {
              {"origin", experiment.ours ? "ours" : "paper"},
              {"claim", experiment.claim},
              {"method", experiment.method}};
-    add_progress(out, archive, folder, experiment, failed);
+    std::vector<std::string> names{experiment.name};
+    if (!experiment.tables.empty() && experiment.kind == Kind::training) {
+      names.clear();
+      for (const TrainingTable& table : experiment.tables) names.push_back(table.id);
+    }
+    out["runs"] = progress(folder, manifest, names, failed);
     out["tables"] = result_tables(archive, experiment);
     out["figures"] = result_figures(archive, experiment);
     list.push_back(std::move(out));
@@ -120,6 +131,7 @@ nlohmann::ordered_json collect_results(const std::filesystem::path& path) {
           {"seeds", manifest.seeds},
           {"version", kVersion},
           {"machine", machine(archive, chosen)},
+          {"runs", progress(folder, manifest, manifest.names, failed)},
           {"protocol", protocol(archive.preset())},
           {"differences", differences()},
           {"verdict_rule", verdict_rule()},

@@ -142,7 +142,11 @@ class Runner {
         ++i;
         continue;
       } else {
-        start(step);
+        try {
+          start(step);
+        } catch (const Failure& failure) {
+          fail(step, failure.what());
+        }
       }
       waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(i));
     }
@@ -266,7 +270,7 @@ SuiteLock::SuiteLock(const SuiteFolder& folder) {
     char text[32] = {};
     const ssize_t size = pread(descriptor_, text, sizeof text - 1, 0);
     const pid_t holder = size > 0 ? std::atoi(text) : 0;
-    if (holder > 0 && kill(holder, 0) == 0) {
+    if (holder > 0 && (kill(holder, 0) == 0 || errno == EPERM)) {
       close(descriptor_);
       throw InputError(fmt::format("{}: another edelta reproduce is at work there (process {})",
                                    folder.path().string(), holder));

@@ -249,7 +249,8 @@ Experiment width() {
                       .scale = 1e-3,
                       .variants = {row("D 184, 3 layers", 184, 3, {3.97e-3, {}}),
                                    row("D 224, 2 layers", 224, 2, {4.01e-3, {}}),
-                                   row("D 128, 6 layers", 128, 6, {1.02e-3, {}})}}},
+                                   row("D 128, 6 layers", 128, 6, {1.02e-3, {}})},
+                      .note = "These sizes are the same in every preset."}},
           .figures = {Figure::dynamics}};
 }
 
@@ -257,9 +258,10 @@ Experiment efficiency() {
   return {.name = "efficiency",
           .title = "Time of a training step",
           .ours = true,
-          .claim = "Nothing of the paper is compared here: times depend on the machine.",
+          .claim = "",
           .method =
-              "Training steps at the matched sizes, fused kernels against plain libtorch, and "
+              "Times depend on the machine, so nothing of the paper is compared here. Training "
+              "steps at the matched sizes, fused kernels against plain libtorch, and "
               "the share of the processor's measured FMA peak; the fastest of the repetitions.",
           .kind = Kind::efficiency,
           .figures = {Figure::efficiency}};
@@ -330,8 +332,7 @@ std::vector<Experiment> own_studies() {
           "here "
           "has none.",
           "The hybrid with 2, 4, 8 and 16 streams.", streams),
-      own("edelta-stream", "The hybrid with routed streams",
-          "There are no numbers of the paper to compare with.",
+      own("edelta-stream", "The hybrid with routed streams", "",
           "edelta-stream at matched parameters beside the others.", with_stream),
   };
 }

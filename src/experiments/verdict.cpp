@@ -12,6 +12,7 @@ namespace {
 // From the least to the most favourable; "not run" says nothing about the paper and comes first.
 constexpr std::array kVerdicts{"not run", "does not hold", "holds in order but not in size",
                                "holds"};
+constexpr const char* kNotCompared = "not compared";
 
 double spread(const PaperValue& paper, const Tolerance& tolerance) {
   if (tolerance.absolute) return std::max(paper.std.value_or(0), tolerance.own_spread);
@@ -90,7 +91,7 @@ Verdict judge(const std::vector<ComparedRow>& rows, const Tolerance& tolerance) 
 }
 
 Verdict not_comparable() {
-  return {kVerdicts[0],
+  return {kNotCompared,
           "this preset's models and data are smaller than the paper's, so its losses neither "
           "confirm nor contradict the paper"};
 }
@@ -110,7 +111,8 @@ std::vector<std::string> verdict_rule() {
       "have every such pair in the paper's order.",
       "The size holds if every row is within a factor of 2 of the paper's value.",
       "“Holds” means order and size, “holds in order but not in size” the order alone, “does not "
-      "hold” that some pair is reversed, “not run” that a row which the paper has is not measured.",
+      "hold” that some pair is reversed, “not run” that a row which the paper has is not measured, "
+      "“not compared” that the preset is too small for it.",
       "In the reflection probe, where the values lie between −1 and 2, distances stand for "
       "factors: "
       "0.1 for β and γ, 0.15 for the alignment; rows count as separated when they are further "

@@ -42,27 +42,30 @@ class KeptBlocks {
  public:
   void* take(size_t size) {
     const std::lock_guard lock(mutex_);
-    used_ += size;
-    most_used_ = std::max(most_used_, used_);
-    if (const auto found = blocks_.find(size); found != blocks_.end()) {
-      void* block = found->second.back();
+    void* block = nullptr;
+    if (const auto found = blocks_.find(size); found != blocks_.end() && !found->second.empty()) {
+      block = found->second.back();
       found->second.pop_back();
       if (found->second.empty()) blocks_.erase(found);
       kept_ -= size;
-      return block;
+    } else {
+      block = allocate(size);
     }
-    const auto limit = static_cast<size_t>(kSlack * static_cast<double>(most_used_));
-    shrink_to(limit > used_ ? limit - used_ : 0);
-    void* block = allocate_block(kLargePage, size);
-    madvise(block, size, MADV_HUGEPAGE);
+    used_ += size;
+    most_used_ = std::max(most_used_, used_);
     return block;
   }
 
-  void give_back(void* block, size_t size) {
+  // Called by deleters, which must not throw.
+  void give_back(void* block, size_t size) noexcept {
     const std::lock_guard lock(mutex_);
     used_ -= size;
-    kept_ += size;
-    blocks_[size].push_back(block);
+    try {
+      blocks_[size].push_back(block);
+      kept_ += size;
+    } catch (const std::bad_alloc&) {
+      std::free(block);
+    }
   }
 
   void clear() {
@@ -72,12 +75,28 @@ class KeptBlocks {
   }
 
  private:
+  void* allocate(size_t size) {
+    const size_t used = used_ + size;
+    const auto limit =
+        static_cast<size_t>(kSlack * static_cast<double>(std::max(most_used_, used)));
+    shrink_to(limit - used);
+    void* block = std::aligned_alloc(kLargePage, size);
+    if (block == nullptr) {
+      shrink_to(0);
+      block = allocate_block(kLargePage, size);
+    }
+    madvise(block, size, MADV_HUGEPAGE);
+    return block;
+  }
+
   void shrink_to(size_t size) {
-    while (kept_ > size) {
+    while (kept_ > size && !blocks_.empty()) {
       const auto largest = std::prev(blocks_.end());
-      std::free(largest->second.back());
-      kept_ -= largest->first;
-      largest->second.pop_back();
+      if (!largest->second.empty()) {
+        std::free(largest->second.back());
+        kept_ -= largest->first;
+        largest->second.pop_back();
+      }
       if (largest->second.empty()) blocks_.erase(largest);
     }
   }

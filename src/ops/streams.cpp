@@ -15,6 +15,12 @@ Tensor mix(const Tensor& g, const Tensor& x) {
   return g.matmul(as_streams(x, g.size(-1))).flatten(-2);
 }
 
+// One operator for each sequence or token; the kernel does not broadcast over the batch.
+bool fits(const Tensor& g, const Tensor& x) {
+  return g.dim() == 4 && x.dim() == 3 && g.size(0) == x.size(0) &&
+         (g.size(1) == 1 || g.size(1) == x.size(1));
+}
+
 // The value of the first argument, the gradient of the second.
 class StraightThrough : public torch::autograd::Function<StraightThrough> {
  public:
@@ -30,12 +36,14 @@ class StraightThrough : public torch::autograd::Function<StraightThrough> {
 }  // namespace
 
 Tensor stream_mix(const Tensor& g, const Tensor& x) {
-  if (use_fused({g, x})) return fused::stream_mix(g, g, x);
+  if (use_fused({g, x}) && fits(g, x)) return fused::stream_mix(g, g, x);
   return mix(g, x);
 }
 
 Tensor stream_mix(const Tensor& g_forward, const Tensor& g_backward, const Tensor& x) {
-  if (use_fused({g_forward, g_backward, x})) return fused::stream_mix(g_forward, g_backward, x);
+  if (use_fused({g_forward, g_backward, x}) && fits(g_forward, x) && fits(g_backward, x)) {
+    return fused::stream_mix(g_forward, g_backward, x);
+  }
   return StraightThrough::apply(mix(g_forward.detach(), x.detach()), mix(g_backward, x));
 }
 

@@ -76,7 +76,7 @@ struct SuitePreset {
   std::string name;
   std::string train_preset;
   nlohmann::json train = nlohmann::json::object();  // settings of the training over the preset's
-  // Trains the paper's models on the paper's data; else no verdict is passed on the losses.
+  // Trains long enough that the losses are put beside the paper's; else they are not compared.
   bool comparable = true;
   std::vector<uint64_t> seeds;
   double measurement_share = 1;  // of the usual time of a measurement, for estimates

@@ -154,8 +154,8 @@ std::string progress_text(const Json& experiment) {
              failed = runs.value("failed", 0);
   std::string text = fmt::format("{} of {} {} done", done, total, total == 1 ? "run" : "runs");
   if (failed > 0) text += fmt::format(", {} failed", failed);
-  const double seconds = experiment.value("seconds", 0.0);
-  if (done > 0 && seconds > 0) text += fmt::format("; {} of computing", duration_text(seconds));
+  const double seconds = runs.value("seconds", 0.0);
+  if (done > 0 && seconds > 0) text += fmt::format("; {} of training", duration_text(seconds));
   return text;
 }
 
@@ -205,24 +205,18 @@ Fact make_fact(const std::string& name, const Json& value) {
 
 std::vector<Fact> make_facts(const Json& results) {
   const Json machine = results.value("machine", Json::object());
-  int total = 0, done = 0;
-  double seconds = 0;
-  for (const Json& experiment : results.at("experiments")) {
-    const Json runs = experiment.value("runs", Json::object());
-    total += runs.value("total", 0);
-    done += runs.value("done", 0);
-    seconds += experiment.value("seconds", 0.0);
-  }
+  const Json runs = results.value("runs", Json::object());
   std::string hardware = text_of(machine, "cpu");
   if (machine.contains("threads")) {
     const auto threads = machine["threads"].get<int>();
     hardware += fmt::format("; {} {}", threads, threads == 1 ? "thread" : "threads");
   }
-  std::vector<Fact> facts{{"Preset", {text_of(results, "preset")}},
-                          {"Seeds", {scalar_text(results.value("seeds", Json::array()))}},
-                          {"Runs", {fmt::format("{} of {} done", done, total)}},
-                          {"Computing time", {duration_text(seconds)}},
-                          {"Machine", {hardware}}};
+  std::vector<Fact> facts{
+      {"Preset", {text_of(results, "preset")}},
+      {"Seeds", {scalar_text(results.value("seeds", Json::array()))}},
+      {"Runs", {fmt::format("{} of {} done", runs.value("done", 0), runs.value("total", 0))}},
+      {"Time of training", {duration_text(runs.value("seconds", 0.0))}},
+      {"Machine", {hardware}}};
   std::vector<std::string> software{"edelta " + text_of(results, "version")};
   for (const auto& [key, value] : machine.items()) {
     if (key == "cpu" || key == "threads" || scalar_text(value).empty()) continue;
@@ -254,7 +248,8 @@ std::string count_verdicts(const std::vector<ReportSection>& sections) {
                    {"holds in order but not in size", "holds in order but not in size",
                     "hold in order but not in size"},
                    {"does not hold", "does not hold", "do not hold"},
-                   {"not run", "was not run", "were not run"}};
+                   {"not run", "was not run", "were not run"},
+                   {"not compared", "is not compared", "are not compared"}};
   std::vector<std::string> parts;
   for (const auto& wording : kWordings) {
     const int count = counts[wording.verdict];

@@ -42,7 +42,7 @@ struct VerdictLook {
 VerdictLook verdict_look(const std::string& verdict) {
   if (verdict == "holds") return {"holds", "✓"};
   if (verdict == "does not hold") return {"fails", "✗"};
-  if (verdict == "not run") return {"none", "○"};
+  if (verdict == "not run" || verdict == "not compared") return {"none", "○"};
   return {"partly", "≈"};
 }
 
