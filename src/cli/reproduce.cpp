@@ -131,9 +131,9 @@ void reproduce(const ReproduceOptions& options) {
     if (!options.seeds.empty()) manifest.seeds = options.seeds;
     return manifest;
   };
+  const SuiteManifest planned = merged();  // refuses bad input before anything is written
   if (options.dry_run) {
-    const SuiteManifest manifest = merged();
-    return list_steps(folder, asked(manifest), jobs_for(manifest), options.json);
+    return list_steps(folder, asked(planned), jobs_for(planned), options.json);
   }
 
   if (const auto warning = ops::blas_warning()) fmt::print(stderr, "{}\n", *warning);
@@ -141,7 +141,7 @@ void reproduce(const ReproduceOptions& options) {
   experiments::RunnerOutcome outcome;
   {
     const experiments::SuiteLock lock(folder);
-    const SuiteManifest manifest = merged();
+    const SuiteManifest manifest = merged();  // again: another call may have added to it
     inspect_steps(folder, manifest);  // refuses runs of another configuration before anything runs
     folder.write_manifest(manifest);
     std::signal(SIGINT, [](int signal) { received_signal = signal; });
