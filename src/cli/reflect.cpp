@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <map>
 #include <memory>
@@ -16,6 +15,7 @@
 #include "edelta/experiments/reflection_probe.h"
 #include "edelta/io/json.h"
 #include "edelta/ops/machine.h"
+#include "experiments/result_cells.h"
 
 namespace edelta::cli {
 namespace {
@@ -39,12 +39,10 @@ void show_progress(int64_t done, int64_t total) {
 
 // Mean ± sample standard deviation over seeds.
 std::string over_seeds(const std::vector<ReflectionRun>& runs, double ReflectionPoint::*member) {
-  double sum = 0, squares = 0;
-  const auto n = static_cast<double>(runs.size());
-  for (const ReflectionRun& run : runs) sum += run.final().*member;
-  for (const ReflectionRun& run : runs) squares += std::pow(run.final().*member - sum / n, 2);
-  if (runs.size() < 2) return fmt::format("{:.3f}", sum / n);
-  return fmt::format("{:.3f} ± {:.3f}", sum / n, std::sqrt(squares / (n - 1)));
+  std::vector<double> values;
+  for (const ReflectionRun& run : runs) values.push_back(run.final().*member);
+  const auto [mean, std, n] = *experiments::statistics(values);
+  return n < 2 ? fmt::format("{:.3f}", mean) : fmt::format("{:.3f} ± {:.3f}", mean, std);
 }
 
 std::string table(const std::vector<ReflectionRun>& runs) {

@@ -126,7 +126,7 @@ Cell losses_panel(RunArchive& archive, const TrainingTable& table) {
   for (const Variant& variant : table.variants) {
     std::vector<double> losses;
     for (const RunRecord* run : archive.finished(table, variant)) {
-      losses.push_back(run->result->value("final_val_loss", 0.0));
+      losses.push_back(run->result->at("final_val_loss").get<double>());
     }
     const auto result = statistics(losses);
     if (!result || !variant.paper) continue;

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "edelta/io/json.h"
+#include "edelta/models/registry.h"
 #include "edelta/ops/machine.h"
 #include "edelta/train/run_folder.h"
 #include "edelta/version.h"
@@ -37,8 +38,8 @@ Cell machine(RunArchive& archive, const std::vector<Experiment>& chosen) {
 
 // The preset's training settings, and what of them is not the paper's.
 Cell protocol(const SuitePreset& preset) {
-  const auto settings = [](const std::string& name, const json& train, const char* model,
-                           const char* task) {
+  const auto settings = [](const std::string& name, const json& train, const std::string& model,
+                           const std::string& task) {
     return to_json(train::train_config_from_json(
         {{"preset", name}, {"train", train}, {"model", model}, {"task", task}}, name));
   };
@@ -57,12 +58,13 @@ Cell protocol(const SuitePreset& preset) {
   const Cell here = settings(name, preset.train, "edelta", "gyroscope");
   const Cell paper = settings("paper", json::object(), "edelta", "gyroscope");
   compare("", here["train"], paper["train"], {"iterations", "batch", "lr", "min_lr", "warmup"});
-  for (const char* model : {"gpt", "ddl", "mhc", "jpmhc", "edelta", "edelta-stream"}) {
-    compare(std::string(model) + ": ", settings(name, preset.train, model, "gyroscope")["model"],
+  for (const auto& architecture : models::architectures()) {
+    const std::string& model = architecture.name;
+    compare(model + ": ", settings(name, preset.train, model, "gyroscope")["model"],
             settings("paper", json::object(), model, "gyroscope")["model"], {"n_layer", "n_embd"});
   }
-  for (const char* task : {"gyroscope", "stability", "near-pi", "near-pi-multi"}) {
-    compare(std::string(task) + ": ", settings(name, preset.train, "edelta", task)["task"],
+  for (const std::string task : {"gyroscope", "stability", "near-pi", "near-pi-multi"}) {
+    compare(task + ": ", settings(name, preset.train, "edelta", task)["task"],
             settings("paper", json::object(), "edelta", task)["task"],
             {"dim", "steps", "train", "val"});
   }

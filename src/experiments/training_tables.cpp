@@ -17,7 +17,7 @@ bool sees_future(const models::ModelConfig& model) {
 
 std::vector<double> values(const std::vector<const RunRecord*>& runs, const char* key) {
   std::vector<double> found;
-  for (const RunRecord* run : runs) found.push_back(run->result->value(key, 0.0));
+  for (const RunRecord* run : runs) found.push_back(run->result->at(key).get<double>());
   return found;
 }
 
@@ -69,7 +69,7 @@ Cell variant_row(const Variant& variant, const std::vector<const RunRecord*>& al
     cells["gamma"] = text_cell(final_gates(finished));
   }
   if (!finished.empty()) {
-    cells["parameters"] = value_cell(finished.front()->result->value("parameters", 0.0));
+    cells["parameters"] = value_cell(finished.front()->result->at("parameters").get<double>());
   }
   return row;
 }
