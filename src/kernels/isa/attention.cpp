@@ -3,8 +3,11 @@
 #include <math.h>
 #include <omp.h>
 
+#include <initializer_list>
+
 #include "kernels/gemm.h"
 #include "kernels/isa/lanes.h"
+#include "kernels/isa/stream_copy.h"
 #include "kernels/isa/transpose.h"
 #include "kernels/isa/vector_exp.h"
 #include "kernels/scratch.h"
@@ -19,6 +22,11 @@ namespace {
 // that makes it and those that use it.
 constexpr int64_t kQueries = 32;
 constexpr int64_t kChunkTiles = 8;
+
+// Scores are in base 2, S = log₂e·q·k/√s, the factor being in the packed queries: their softmax is
+// a power of two, which takes fewer steps than e^x.
+constexpr float kLog2OfE = 1.44269504F;
+constexpr float kLnOf2 = 0.693147181F;
 
 int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 int64_t round_up(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
@@ -104,20 +112,58 @@ void clear(float* values, int64_t count) {
   for (int64_t i = 0; i < count; ++i) values[i] = 0;
 }
 
-// to[padded_rows × size] = factor · from, zero past `rows`. A head's rows are short pieces of the
-// tensor's, which the processor does not foresee; the next head's lie right behind them and are
-// wanted soon.
+// to[padded_rows × size] = factor · from, zero past `rows`.
 void pack_rows(const float* from, int64_t stride, int64_t rows, int64_t padded_rows, int64_t size,
                float factor, float* to) {
-  constexpr int64_t kLine = 16;
   for (int64_t i = 0; i < rows; ++i) {
     const float* row = from + i * stride;
-    for (int64_t c = 0; c < size; c += kLine) __builtin_prefetch(row + size + c, 0, 2);
 #pragma omp simd
     for (int64_t c = 0; c < size; ++c) to[i * size + c] = factor * row[c];
   }
   clear(to + rows * size, (padded_rows - rows) * size);
 }
+
+// Brings the rows of a thread's next head into its cache while it computes the present one. A
+// head's rows are short pieces of the tensor's, which the processor does not foresee, and asking
+// for many at once would wait for all of them: the softmax asks for one with every row of scores.
+class Ahead {
+ public:
+  explicit Ahead(const Tiling& tiling) : tokens_(tiling.tokens), size_(tiling.size) {}
+
+  // From now on, the tensors' rows at these places.
+  struct Rows {
+    const float* first;
+    int64_t stride;
+  };
+  void aim(std::initializer_list<Rows> tensors) {
+    count_ = 0;
+    for (const Rows& rows : tensors) tensors_[count_++] = rows;
+    tensors_[count_] = {};
+    column_ = token_ = tensor_ = 0;
+    row_ = tensors_[0].first;
+  }
+
+  void fetch(int64_t lines) {
+    for (int64_t i = 0; i < lines; ++i) fetch_line();
+  }
+  void fetch_line() {
+    if (tensor_ == count_) return;
+    constexpr int64_t kLine = 16;
+    __builtin_prefetch(row_ + column_, 0, 3);
+    if ((column_ += kLine) < size_) return;
+    column_ = 0;
+    row_ += tensors_[tensor_].stride;
+    if (++token_ < tokens_) return;
+    token_ = 0;
+    row_ = tensors_[++tensor_].first;
+  }
+
+ private:
+  const int64_t tokens_, size_;
+  Rows tensors_[9];
+  const float* row_ = nullptr;
+  int64_t count_ = 0, tensor_ = 0, token_ = 0, column_ = 0;
+};
 
 // Calls body(first key, key tiles) for the chunks of keys that the queries of `tile` see.
 template <typename Body>
@@ -148,9 +194,10 @@ struct Sight {
   int64_t keys;      // [some, keys) by none
 };
 
-// Scores to unnormalised probabilities exp(S − max), with the running maximum and sum of each
+// Scores to unnormalised probabilities 2^(S − max), with the running maximum and sum of each
 // query. Returns the factor by which what was summed before must shrink.
-Lanes softmax(float* scores, int64_t stride, const Sight& sight, Lanes& maximum, Lanes& total) {
+Lanes softmax(float* scores, int64_t stride, const Sight& sight, Lanes& maximum, Lanes& total,
+              Ahead& ahead) {
   Lanes top[4] = {maximum, maximum, maximum, maximum};
   int64_t k = 0;
   for (; k + 4 <= sight.all; k += 4) {
@@ -163,9 +210,10 @@ Lanes softmax(float* scores, int64_t stride, const Sight& sight, Lanes& maximum,
   maximum = larger(larger(top[0], top[1]), larger(top[2], top[3]));
   Lanes parts[2] = {};
   const auto turn = [&](float* row, Lanes s, Lanes& sum) {
-    const Lanes p = exp_of_negative(s - maximum);
+    const Lanes p = exp2_of_negative(s - maximum);
     sum += p;
     store(row, p);
+    ahead.fetch_line();
   };
   for (k = 0; k + 2 <= sight.all; k += 2) {
     turn(scores + k * stride, load<Lanes>(scores + k * stride), parts[0]);
@@ -176,18 +224,19 @@ Lanes softmax(float* scores, int64_t stride, const Sight& sight, Lanes& maximum,
     turn(row, sight.visible(load<Lanes>(row), k), parts[0]);
   }
   for (; k < sight.keys; ++k) store(scores + k * stride, Lanes{});
-  const Lanes shrink = exp_of_negative(before - maximum);
+  const Lanes shrink = exp2_of_negative(before - maximum);
   total = total * shrink + (parts[0] + parts[1]);
   return shrink;
 }
 
-// S → P = exp(S − lse) and dP → dS = P∘(dP − mean), both zero where masked.
+// S → P = 2^(S − lse) and dP → dS = P∘(dP − mean), both zero where masked.
 void softmax_backward(float* scores, float* dscores, int64_t stride, const Sight& sight, Lanes lse,
-                      Lanes mean) {
+                      Lanes mean, Ahead& ahead) {
   const auto turn = [&](int64_t k, Lanes s) {
-    const Lanes p = exp_of_negative(s - lse);
+    const Lanes p = exp2_of_negative(s - lse);
     store(scores + k * stride, p);
     store<Lanes>(dscores + k * stride, p * (load<Lanes>(dscores + k * stride) - mean));
+    ahead.fetch_line();
   };
   int64_t k = 0;
   for (; k < sight.all; ++k) turn(k, load<Lanes>(scores + k * stride));
@@ -203,7 +252,7 @@ class ForwardHead {
   ForwardHead(const AttentionForward& arguments, const Tiling& tiling)
       : arguments_(arguments),
         tiling_(tiling),
-        scale_(1 / sqrtf(static_cast<float>(tiling.size))),
+        query_scale_(kLog2OfE / sqrtf(static_cast<float>(tiling.size))),
         score_(row_products(tiling)),
         sum_values_(sums_over_keys(tiling)),
         keys_(scratch_.floats(tiling.keys * tiling.size)),
@@ -213,9 +262,10 @@ class ForwardHead {
         scores_(scratch_.floats(tiling.chunk_tiles * tiling.queries * tiling.queries)),
         sums_(scratch_.floats(tiling.queries * tiling.size)) {}
 
-  // Query tiles first_tile, first_tile + step, … of one head.
-  void run(int64_t index, int64_t first_tile, int64_t step) {
+  // Query tiles first_tile, first_tile + step, … of one head; `next` is the head to run after it.
+  void run(int64_t index, int64_t first_tile, int64_t step, int64_t next) {
     const Head head(arguments_.shape, tiling_, index);
+    look_ahead(next);
     pack_rows(arguments_.qkv + head.key, tiling_.qkv_stride, tiling_.tokens, tiling_.keys,
               tiling_.size, 1, keys_);
     pack_rows(arguments_.qkv + head.value, tiling_.qkv_stride, tiling_.tokens, tiling_.keys,
@@ -224,13 +274,23 @@ class ForwardHead {
   }
 
  private:
+  void look_ahead(int64_t next) {
+    const Head head(arguments_.shape, tiling_, next);
+    const int64_t stride = tiling_.qkv_stride;
+    ahead_.aim({
+        {arguments_.qkv + head.key, stride},
+        {arguments_.qkv + head.value, stride},
+        {arguments_.qkv + head.query, stride},
+    });
+  }
+
   void run_tile(const Head& head, int64_t tile) {
     const int64_t first_query = tile * tiling_.queries;
     const int64_t rows = tiling_.rows_of(tile);
     const int64_t size = tiling_.size;
     const int64_t stride = tiling_.queries;
     pack_rows(arguments_.qkv + head.query + first_query * tiling_.qkv_stride, tiling_.qkv_stride,
-              rows, tiling_.queries, size, scale_, query_);
+              rows, tiling_.queries, size, query_scale_, query_);
     transpose(query_, size, tiling_.queries, size, query_transposed_, stride);
     alignas(64) float maximum[kQueries], total[kQueries] = {}, shrink[kQueries];
     for (float& value : maximum) value = -__builtin_inff();
@@ -240,7 +300,7 @@ class ForwardHead {
       for (int64_t q = 0; q < tiling_.queries; q += kLanes) {
         const Sight sight(first_query + q, first_key, tiles * tiling_.queries);
         Lanes top = load<Lanes>(maximum + q), sum = load<Lanes>(total + q);
-        store(shrink + q, softmax(scores_ + q, stride, sight, top, sum));
+        store(shrink + q, softmax(scores_ + q, stride, sight, top, sum, ahead_));
         store(maximum + q, top);
         store(total + q, sum);
       }
@@ -255,7 +315,7 @@ class ForwardHead {
     }
     if (arguments_.lse == nullptr) return;
     for (int64_t i = 0; i < rows; ++i) {
-      arguments_.lse[head.lse + first_query + i] = maximum[i] + logf(total[i]);
+      arguments_.lse[head.lse + first_query + i] = kLnOf2 * maximum[i] + logf(total[i]);
     }
   }
 
@@ -266,13 +326,14 @@ class ForwardHead {
 
   const AttentionForward& arguments_;
   const Tiling& tiling_;
-  const float scale_;
+  const float query_scale_;
   const ChunkGemms score_, sum_values_;
   Scratch scratch_;
   float *keys_, *values_;  // K and V [keys × s]
   float *query_, *query_transposed_;
   float* scores_;
-  float* sums_;  // Σ exp(S − max)·V of the tile
+  float* sums_;  // Σ 2^(S − max)·V of the tile
+  Ahead ahead_{tiling_};
 };
 
 class BackwardHead {
@@ -296,8 +357,10 @@ class BackwardHead {
 
   // The query tiles first_tile, first_tile + step, … of one head: writes their part of dq, and adds
   // up what they give to dk and dv in `dkeys` and `dvalues` [keys × s].
-  void run(int64_t index, int64_t first_tile, int64_t step, float* dkeys, float* dvalues) {
+  void run(int64_t index, int64_t first_tile, int64_t step, int64_t next, float* dkeys,
+           float* dvalues) {
     const Head head(arguments_.shape, tiling_, index);
+    look_ahead(next);
     pack_rows(arguments_.qkv + head.key, tiling_.qkv_stride, tiling_.tokens, tiling_.keys,
               tiling_.size, 1, keys_);
     pack_rows(arguments_.qkv + head.value, tiling_.qkv_stride, tiling_.tokens, tiling_.keys,
@@ -310,6 +373,16 @@ class BackwardHead {
   }
 
  private:
+  void look_ahead(int64_t next) {
+    const Head head(arguments_.shape, tiling_, next);
+    const int64_t stride = tiling_.qkv_stride;
+    ahead_.aim({{arguments_.qkv + head.key, stride},
+                {arguments_.qkv + head.value, stride},
+                {arguments_.qkv + head.query, stride},
+                {arguments_.dout + head.out, tiling_.out_stride},
+                {arguments_.out + head.out, tiling_.out_stride}});
+  }
+
   void run_tile(const Head& head, int64_t tile, float* dkeys, float* dvalues) {
     const int64_t first_query = tile * tiling_.queries;
     const int64_t rows = tiling_.rows_of(tile);
@@ -317,8 +390,8 @@ class BackwardHead {
     const int64_t stride = tiling_.queries;
     const int64_t query_at = head.query + first_query * tiling_.qkv_stride;
     const int64_t out_at = head.out + first_query * tiling_.out_stride;
-    pack_rows(arguments_.qkv + query_at, tiling_.qkv_stride, rows, tiling_.queries, size, scale_,
-              query_);
+    pack_rows(arguments_.qkv + query_at, tiling_.qkv_stride, rows, tiling_.queries, size,
+              kLog2OfE * scale_, query_);
     transpose(query_, size, tiling_.queries, size, query_transposed_, stride);
     pack_rows(arguments_.dout + out_at, tiling_.out_stride, rows, tiling_.queries, size, 1, dout_);
     transpose(dout_, size, tiling_.queries, size, dout_transposed_, stride);
@@ -326,7 +399,7 @@ class BackwardHead {
     // and dout = 0, hence no effect.
     alignas(64) float lse[kQueries] = {}, mean[kQueries] = {};
     for (int64_t i = 0; i < rows; ++i) {
-      lse[i] = arguments_.lse[head.lse + first_query + i];
+      lse[i] = kLog2OfE * arguments_.lse[head.lse + first_query + i];
       mean[i] = dot(arguments_.out + out_at + i * tiling_.out_stride, dout_ + i * size);
     }
     clear(dquery_, tiling_.queries * size);
@@ -336,16 +409,15 @@ class BackwardHead {
       for (int64_t q = 0; q < tiling_.queries; q += kLanes) {
         softmax_backward(scores_ + q, dscores_ + q, stride,
                          Sight(first_query + q, first_key, tiles * tiling_.queries),
-                         load<Lanes>(lse + q), load<Lanes>(mean + q));
+                         load<Lanes>(lse + q), load<Lanes>(mean + q), ahead_);
       }
       sum_queries_[tiles](scores_, dout_, dvalues + first_key * size);
       sum_queries_[tiles](dscores_, query_, dkeys + first_key * size);
       sum_keys_[tiles](dscores_, keys_ + first_key * size, dquery_);
     });
     for (int64_t i = 0; i < rows; ++i) {
-      float* to = arguments_.dqkv + query_at + i * tiling_.qkv_stride;
-#pragma omp simd
-      for (int64_t c = 0; c < size; ++c) to[c] = scale_ * dquery_[i * size + c];
+      stream_copy(dquery_ + i * size, size, arguments_.dqkv + query_at + i * tiling_.qkv_stride,
+                  scale_);
     }
   }
 
@@ -363,9 +435,10 @@ class BackwardHead {
   const ChunkGemms score_, sum_keys_, sum_queries_;
   Scratch scratch_;
   float *keys_, *values_;  // K and V [keys × s]
-  // Of the tile; query_, and hence dkeys, carries the scale 1/√s.
+  // Of the tile; query_, and hence dkeys, carries the factor log₂e/√s.
   float *query_, *query_transposed_, *dout_, *dout_transposed_, *dquery_;
   float *scores_, *dscores_;
+  Ahead ahead_{tiling_};
 };
 
 // Into how many groups of query tiles a head is cut, so that every thread finds work.
@@ -375,23 +448,51 @@ int64_t groups_for(const AttentionShape& shape, const Tiling& tiling) {
   return heads >= wanted ? 1 : smaller((wanted + heads - 1) / heads, tiling.tiles);
 }
 
-// A thread takes the heads of a sequence one after the other where there are enough sequences: they
+// Hands out items to threads as they become free. A thread knows its next item when it starts one,
+// and takes the heads of a sequence one after the other where there are enough sequences: they
 // share pages and neighbouring cache lines.
-int64_t heads_together(const AttentionShape& shape, int64_t groups) {
-  return groups == 1 && shape.batch >= 4 * omp_get_max_threads() ? shape.heads : 1;
+class Queue {
+ public:
+  Queue(const AttentionShape& shape, int64_t groups)
+      : items_(shape.batch * shape.heads * groups),
+        together_(groups == 1 && shape.batch >= 4 * omp_get_max_threads() ? shape.heads : 1) {}
+
+  // Calls body(item, next item) until there are none left; the last item follows itself.
+  template <typename Body>
+  void work(const Body& body) {
+    for (int64_t item = take(), next = 0; item < items_; item = next) {
+      next = (item + 1) % together_ == 0 ? take() : item + 1;
+      body(item, smaller(next, items_ - 1));
+    }
+  }
+
+ private:
+  int64_t take() {
+    int64_t first = 0;
+#pragma omp atomic capture
+    {
+      first = taken_;
+      taken_ += together_;
+    }
+    return first;
+  }
+
+  const int64_t items_, together_;
+  int64_t taken_ = 0;
+};
+
+// parts[0] += the parts of the other groups, in their order.
+void add_groups(float* parts, int64_t count, int64_t groups) {
+  for (int64_t g = 1; g < groups; ++g) {
+#pragma omp simd
+    for (int64_t i = 0; i < count; ++i) parts[i] += parts[g * count + i];
+  }
 }
 
-// to = Σ over groups, in their order.
-void sum_groups(const float* parts, int64_t group_stride, int64_t groups, const Tiling& tiling,
-                float* to) {
+// The rows of one head to their places in the tensor.
+void unpack_rows(const float* from, const Tiling& tiling, float factor, float* to) {
   for (int64_t t = 0; t < tiling.tokens; ++t) {
-    const float* part = parts + t * tiling.size;
-    float* row = to + t * tiling.qkv_stride;
-    __builtin_memcpy(row, part, tiling.size * sizeof(float));
-    for (int64_t g = 1; g < groups; ++g) {
-#pragma omp simd
-      for (int64_t c = 0; c < tiling.size; ++c) row[c] += part[g * group_stride + c];
-    }
+    stream_copy(from + t * tiling.size, tiling.size, to + t * tiling.qkv_stride, factor);
   }
 }
 
@@ -400,12 +501,13 @@ void sum_groups(const float* parts, int64_t group_stride, int64_t groups, const 
 void attention_forward(const AttentionForward& arguments) {
   const Tiling tiling(arguments.shape);
   const int64_t groups = groups_for(arguments.shape, tiling);
-  const int64_t items = arguments.shape.batch * arguments.shape.heads * groups;
+  Queue queue(arguments.shape, groups);
 #pragma omp parallel
   {
     ForwardHead head(arguments, tiling);
-#pragma omp for schedule(dynamic, heads_together(arguments.shape, groups))
-    for (int64_t item = 0; item < items; ++item) head.run(item / groups, item % groups, groups);
+    queue.work([&](int64_t item, int64_t next) {
+      head.run(item / groups, item % groups, groups, next / groups);
+    });
   }
 }
 
@@ -413,32 +515,35 @@ void attention_backward(const AttentionBackward& arguments) {
   const Tiling tiling(arguments.shape);
   const int64_t groups = groups_for(arguments.shape, tiling);
   const int64_t heads = arguments.shape.batch * arguments.shape.heads;
+  Queue queue(arguments.shape, groups);
   const int64_t part = tiling.keys * tiling.size;
   // dk and dv of each group of each head; with one group a thread stores them while still in cache.
   Scratch shared;
   float* parts = groups > 1 ? shared.floats(heads * groups * 2 * part) : nullptr;
-  const auto write = [&](int64_t index, const float* of_head) {
+  const auto write = [&](int64_t index, float* of_head) {
     const Head head(arguments.shape, tiling, index);
-    sum_groups(of_head, 2 * part, groups, tiling, arguments.dqkv + head.key);
-    sum_groups(of_head + part, 2 * part, groups, tiling, arguments.dqkv + head.value);
+    add_groups(of_head, 2 * part, groups);
+    unpack_rows(of_head, tiling, kLnOf2, arguments.dqkv + head.key);
+    unpack_rows(of_head + part, tiling, 1, arguments.dqkv + head.value);
   };
 #pragma omp parallel
   {
     BackwardHead head(arguments, tiling);
     Scratch scratch;
     float* own = scratch.floats(2 * part);
-#pragma omp for schedule(dynamic, heads_together(arguments.shape, groups))
-    for (int64_t item = 0; item < heads * groups; ++item) {
+    queue.work([&](int64_t item, int64_t next) {
       float* dkeys = groups > 1 ? parts + item * 2 * part : own;
-      head.run(item / groups, item % groups, groups, dkeys, dkeys + part);
+      head.run(item / groups, item % groups, groups, next / groups, dkeys, dkeys + part);
       if (groups == 1) write(item, dkeys);
-    }
+    });
     if (groups > 1) {
+#pragma omp barrier
 #pragma omp for
       for (int64_t index = 0; index < heads; ++index) {
         write(index, parts + index * groups * 2 * part);
       }
     }
+    stream_fence();
   }
 }
 

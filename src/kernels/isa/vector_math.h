@@ -1,9 +1,9 @@
-// Elementary functions without branches or tables, which `#pragma omp simd` loops vectorise.
+// GELU without branches or tables, in a form that `#pragma omp simd` loops vectorise.
 #pragma once
 
-#include <bit>
 #include <cmath>
-#include <cstdint>
+
+#include "kernels/isa/vector_exp.h"
 
 namespace edelta::kernels::EDELTA_ISA {
 
@@ -19,21 +19,6 @@ static inline float gelu_distance(float x) {
   return t > 6.0F ? 6.0F : t;
 }
 
-// 2^y for −126 < y ≤ 0, relative error 1e-7.
-static inline float exp2_of_negative(float y) {
-  constexpr float kRound = 12582912.0F;  // 1.5·2²³: adding it rounds, the integer in the low bits
-  const float shifted = y + kRound;
-  const float f = y - (shifted - kRound);
-  float power = 0.0013276481F;
-  power = power * f + 0.00967554189F;
-  power = power * f + 0.0555071324F;
-  power = power * f + 0.240221197F;
-  power = power * f + 0.693146967F;
-  power = power * f + 1.00000007F;
-  return std::bit_cast<float>(std::bit_cast<uint32_t>(power) +
-                              (std::bit_cast<uint32_t>(shifted) << 23));
-}
-
 // Φ(−t), 0 ≤ t ≤ 6.
 static inline float normal_tail(float t) {
   float log2_tail = 6.11922709e-6F;
@@ -44,7 +29,7 @@ static inline float normal_tail(float t) {
   log2_tail = log2_tail * t - 0.459120297F;
   log2_tail = log2_tail * t - 1.15111497F;
   log2_tail = log2_tail * t - 0.999999822F;
-  return exp2_of_negative(log2_tail);
+  return normal_exp2(log2_tail);
 }
 
 static inline float gelu(float x) {
