@@ -3,10 +3,11 @@
 #include <math.h>
 #include <omp.h>
 
-#include <initializer_list>
+#include <utility>
 
 #include "kernels/gemm.h"
 #include "kernels/isa/lanes.h"
+#include "kernels/isa/look_ahead.h"
 #include "kernels/isa/stream_copy.h"
 #include "kernels/isa/transpose.h"
 #include "kernels/isa/vector_exp.h"
@@ -18,9 +19,9 @@ namespace {
 // Queries come in tiles of kQueries. A tile's scores are computed for chunks of up to kChunkTiles
 // tiles of keys, the last chunk ending with the tile that holds the diagonal. Scores lie
 // transposed, a row for each key and a lane for each query: maximum, sum and mask then are plain
-// vector operations, and a chunk of 256 × 32 scores stays in the first caches between the product
-// that makes it and those that use it.
-constexpr int64_t kQueries = 32;
+// vector operations, and a chunk of 128 × 16 scores stays in the first cache between the product
+// that makes it and those that use it. Small tiles waste little above the diagonal.
+constexpr int64_t kQueries = 16;
 constexpr int64_t kChunkTiles = 8;
 
 // Scores are in base 2, S = log₂e·q·k/√s, the factor being in the packed queries: their softmax is
@@ -73,17 +74,14 @@ class ChunkGemms {
   // `make`: from the number of keys to the product.
   template <typename Make>
   ChunkGemms(const Tiling& tiling, const Make& make)
-      : gemms_{of(tiling, make, 1), of(tiling, make, 2), of(tiling, make, 3), of(tiling, make, 4),
-               of(tiling, make, 5), of(tiling, make, 6), of(tiling, make, 7), of(tiling, make, 8)} {
-    static_assert(kChunkTiles == 8);
-  }
+      : ChunkGemms(tiling, make, std::make_integer_sequence<int64_t, kChunkTiles>()) {}
   const Gemm& operator[](int64_t tiles) const { return gemms_[tiles - 1]; }
 
  private:
-  template <typename Make>
-  static Gemm of(const Tiling& tiling, const Make& make, int64_t tiles) {
-    return make(smaller(tiles, tiling.chunk_tiles) * tiling.queries);
-  }
+  template <typename Make, int64_t... kTiles>
+  ChunkGemms(const Tiling& tiling, const Make& make, std::integer_sequence<int64_t, kTiles...>)
+      : gemms_{make(smaller(kTiles + 1, tiling.chunk_tiles) * tiling.queries)...} {}
+
   Gemm gemms_[kChunkTiles];
 };
 
@@ -123,48 +121,6 @@ void pack_rows(const float* from, int64_t stride, int64_t rows, int64_t padded_r
   clear(to + rows * size, (padded_rows - rows) * size);
 }
 
-// Brings the rows of a thread's next head into its cache while it computes the present one. A
-// head's rows are short pieces of the tensor's, which the processor does not foresee, and asking
-// for many at once would wait for all of them: the softmax asks for one with every row of scores.
-class Ahead {
- public:
-  explicit Ahead(const Tiling& tiling) : tokens_(tiling.tokens), size_(tiling.size) {}
-
-  // From now on, the tensors' rows at these places.
-  struct Rows {
-    const float* first;
-    int64_t stride;
-  };
-  void aim(std::initializer_list<Rows> tensors) {
-    count_ = 0;
-    for (const Rows& rows : tensors) tensors_[count_++] = rows;
-    tensors_[count_] = {};
-    column_ = token_ = tensor_ = 0;
-    row_ = tensors_[0].first;
-  }
-
-  void fetch(int64_t lines) {
-    for (int64_t i = 0; i < lines; ++i) fetch_line();
-  }
-  void fetch_line() {
-    if (tensor_ == count_) return;
-    constexpr int64_t kLine = 16;
-    __builtin_prefetch(row_ + column_, 0, 3);
-    if ((column_ += kLine) < size_) return;
-    column_ = 0;
-    row_ += tensors_[tensor_].stride;
-    if (++token_ < tokens_) return;
-    token_ = 0;
-    row_ = tensors_[++tensor_].first;
-  }
-
- private:
-  const int64_t tokens_, size_;
-  Rows tensors_[9];
-  const float* row_ = nullptr;
-  int64_t count_ = 0, tensor_ = 0, token_ = 0, column_ = 0;
-};
-
 // Calls body(first key, key tiles) for the chunks of keys that the queries of `tile` see.
 template <typename Body>
 void for_chunks(const Tiling& tiling, int64_t tile, const Body& body) {
@@ -197,7 +153,7 @@ struct Sight {
 // Scores to unnormalised probabilities 2^(S − max), with the running maximum and sum of each
 // query. Returns the factor by which what was summed before must shrink.
 Lanes softmax(float* scores, int64_t stride, const Sight& sight, Lanes& maximum, Lanes& total,
-              Ahead& ahead) {
+              LookAhead& ahead) {
   Lanes top[4] = {maximum, maximum, maximum, maximum};
   int64_t k = 0;
   for (; k + 4 <= sight.all; k += 4) {
@@ -231,7 +187,7 @@ Lanes softmax(float* scores, int64_t stride, const Sight& sight, Lanes& maximum,
 
 // S → P = 2^(S − lse) and dP → dS = P∘(dP − mean), both zero where masked.
 void softmax_backward(float* scores, float* dscores, int64_t stride, const Sight& sight, Lanes lse,
-                      Lanes mean, Ahead& ahead) {
+                      Lanes mean, LookAhead& ahead) {
   const auto turn = [&](int64_t k, Lanes s) {
     const Lanes p = exp2_of_negative(s - lse);
     store(scores + k * stride, p);
@@ -333,7 +289,7 @@ class ForwardHead {
   float *query_, *query_transposed_;
   float* scores_;
   float* sums_;  // Σ 2^(S − max)·V of the tile
-  Ahead ahead_{tiling_};
+  LookAhead ahead_{tiling_.tokens, tiling_.size};
 };
 
 class BackwardHead {
@@ -438,7 +394,7 @@ class BackwardHead {
   // Of the tile; query_, and hence dkeys, carries the factor log₂e/√s.
   float *query_, *query_transposed_, *dout_, *dout_transposed_, *dquery_;
   float *scores_, *dscores_;
-  Ahead ahead_{tiling_};
+  LookAhead ahead_{tiling_.tokens, tiling_.size};
 };
 
 // Into how many groups of query tiles a head is cut, so that every thread finds work.
@@ -448,38 +404,12 @@ int64_t groups_for(const AttentionShape& shape, const Tiling& tiling) {
   return heads >= wanted ? 1 : smaller((wanted + heads - 1) / heads, tiling.tiles);
 }
 
-// Hands out items to threads as they become free. A thread knows its next item when it starts one,
-// and takes the heads of a sequence one after the other where there are enough sequences: they
+// A thread takes the heads of a sequence one after the other where there are enough sequences: they
 // share pages and neighbouring cache lines.
-class Queue {
- public:
-  Queue(const AttentionShape& shape, int64_t groups)
-      : items_(shape.batch * shape.heads * groups),
-        together_(groups == 1 && shape.batch >= 4 * omp_get_max_threads() ? shape.heads : 1) {}
-
-  // Calls body(item, next item) until there are none left; the last item follows itself.
-  template <typename Body>
-  void work(const Body& body) {
-    for (int64_t item = take(), next = 0; item < items_; item = next) {
-      next = (item + 1) % together_ == 0 ? take() : item + 1;
-      body(item, smaller(next, items_ - 1));
-    }
-  }
-
- private:
-  int64_t take() {
-    int64_t first = 0;
-#pragma omp atomic capture
-    {
-      first = taken_;
-      taken_ += together_;
-    }
-    return first;
-  }
-
-  const int64_t items_, together_;
-  int64_t taken_ = 0;
-};
+WorkQueue queue_for(const AttentionShape& shape, int64_t groups) {
+  const bool by_sequences = groups == 1 && shape.batch >= 4 * omp_get_max_threads();
+  return WorkQueue(shape.batch * shape.heads * groups, by_sequences ? shape.heads : 1);
+}
 
 // parts[0] += the parts of the other groups, in their order.
 void add_groups(float* parts, int64_t count, int64_t groups) {
@@ -501,7 +431,7 @@ void unpack_rows(const float* from, const Tiling& tiling, float factor, float* t
 void attention_forward(const AttentionForward& arguments) {
   const Tiling tiling(arguments.shape);
   const int64_t groups = groups_for(arguments.shape, tiling);
-  Queue queue(arguments.shape, groups);
+  WorkQueue queue = queue_for(arguments.shape, groups);
 #pragma omp parallel
   {
     ForwardHead head(arguments, tiling);
@@ -515,7 +445,7 @@ void attention_backward(const AttentionBackward& arguments) {
   const Tiling tiling(arguments.shape);
   const int64_t groups = groups_for(arguments.shape, tiling);
   const int64_t heads = arguments.shape.batch * arguments.shape.heads;
-  Queue queue(arguments.shape, groups);
+  WorkQueue queue = queue_for(arguments.shape, groups);
   const int64_t part = tiling.keys * tiling.size;
   // dk and dv of each group of each head; with one group a thread stores them while still in cache.
   Scratch shared;

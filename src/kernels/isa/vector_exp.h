@@ -35,7 +35,7 @@ inline V vector_exp(V x) {
   return x > 88.37F ? V{} + __builtin_inff() : finite;
 }
 
-// 2^f for |f| ≤ ½, relative error 1e-7.
+// 2^f for |f| ≤ ½; the polynomial is within 1e-7 relatively, rounding adds as much.
 template <typename V>
 inline V short_exp2(V f) {
   V p = f * 0.0013276481F + 0.00967554189F;
