@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "experiments/compared_quantity.h"
 #include "experiments/result_tables.h"
 
 namespace edelta::experiments {
@@ -13,6 +14,12 @@ using nlohmann::json;
 Cell empty_table(const std::string& id, const std::string& title, const Cell& columns) {
   return {{"id", id},   {"title", title},     {"unit", ""},
           {"scale", 1}, {"columns", columns}, {"rows", Cell::array()}};
+}
+
+Cell columns_of(const std::vector<ComparedQuantity>& quantities) {
+  Cell columns = Cell::array();
+  for (const ComparedQuantity& each : quantities) each.add_columns(columns);
+  return columns;
 }
 
 std::vector<Cell> theorem_tables(const RunArchive& archive) {
@@ -88,92 +95,57 @@ std::optional<PaperValue> paper_value(const PaperRow& row, const std::string& ke
   return std::nullopt;
 }
 
-std::optional<double> mean_of(const std::vector<double>& values) {
-  const auto result = statistics(values);
-  return result ? std::optional(result->mean) : std::nullopt;
-}
-
-// Of every seed's norm probe.
+// Of every seed's norm probe; what is not finite is stored as null and left out.
 std::vector<double> norm_values(RunArchive& archive, const TrainingTable& runs,
-                                const Variant& variant, const char* key) {
+                                const Variant& variant, const std::string& key) {
   std::vector<double> values;
   for (const RunRecord* run : archive.runs(runs, variant)) {
-    if (const auto probe = archive.measurement(norms_name(run->name))) {
-      values.push_back(probe->at(key));
-    }
+    const auto probe = archive.measurement(norms_name(run->name));
+    if (probe && probe->at(key).is_number()) values.push_back(probe->at(key));
   }
   return values;
 }
 
 std::vector<Cell> norm_tables(RunArchive& archive, const Experiment& experiment) {
-  Cell table = empty_table(
-      "norms", "Norm of the outputs for unit vectors",
-      {column("paper_deviation", "deviation, paper"), column("deviation", "deviation, here"),
-       column("paper_norm", "last norm, paper"), column("norm", "last norm, here")});
-  std::vector<ComparedRow> deviations, norms;
+  std::vector<ComparedQuantity> quantities{{"norm_deviation", "deviation", kLossTolerance},
+                                           {"last_norm", "last norm", kLossTolerance}};
+  Cell table = empty_table("norms", "Norm of the outputs for unit vectors", columns_of(quantities));
   const TrainingTable& runs = experiment.tables.front();
   for (const PaperRow& row : experiment.paper) {
     const auto variant = std::find_if(runs.variants.begin(), runs.variants.end(),
                                       [&](const Variant& each) { return each.label == row.label; });
-    const auto deviation = norm_values(archive, runs, *variant, "norm_deviation");
-    const auto norm = norm_values(archive, runs, *variant, "last_norm");
-    deviations.push_back({row.label, *paper_value(row, "deviation"), mean_of(deviation)});
-    norms.push_back({row.label, *paper_value(row, "last_norm"), mean_of(norm)});
-    table["rows"].push_back({{"label", row.label},
-                             {"model", row.model},
-                             {"cells",
-                              {{"paper_deviation", paper_cell(deviations.back().paper)},
-                               {"deviation", mean_cell(deviation)},
-                               {"paper_norm", paper_cell(norms.back().paper)},
-                               {"norm", mean_cell(norm)}}}});
+    Cell cells;
+    for (ComparedQuantity& each : quantities) {
+      each.add_row(row.label, *paper_value(row, each.key()),
+                   norm_values(archive, runs, *variant, each.key()), cells);
+    }
+    table["rows"].push_back({{"label", row.label}, {"model", row.model}, {"cells", cells}});
   }
   table["note"] =
       "Deviation: mean over positions of |mean norm − 1|. The last position is the 100th, or the "
       "model's last where it sees fewer.";
-  set_verdict(table, archive.preset().comparable
-                         ? both(judge(deviations, kLossTolerance), judge(norms, kLossTolerance))
-                         : not_comparable());
+  conclude(quantities, table);
+  if (!archive.preset().comparable) set_verdict(table, not_comparable());
   return {table};
 }
 
-struct ReflectionColumn {
-  const char* key;
-  const char* title;
-  Tolerance tolerance;
-};
-
 // One of the paper's operators: by samples, β or γ and the alignment.
 Cell reflection_table(const RunArchive& archive, const Experiment& experiment,
-                      const std::string& op, const std::vector<ReflectionColumn>& shown) {
-  Cell columns = Cell::array();
-  for (const ReflectionColumn& each : shown) {
-    columns.push_back(
-        column(std::string("paper_") + each.key, each.title + std::string(", paper")));
-    columns.push_back(column(each.key, each.title + std::string(", here")));
-  }
-  Cell table = empty_table("reflection-" + op,
-                           fmt::format("{}: by number of samples", reflection_model(op)), columns);
-  std::map<std::string, std::vector<ComparedRow>> compared;
+                      const std::string& op, std::vector<ComparedQuantity> quantities) {
+  Cell table =
+      empty_table("reflection-" + op, fmt::format("{}: by number of samples", reflection_model(op)),
+                  columns_of(quantities));
   for (const PaperRow& row : experiment.paper) {
     if (row.model != op) continue;
     const std::string samples = row.label.substr(row.label.find('/') + 1);
     Cell cells;
-    for (const ReflectionColumn& each : shown) {
-      const PaperValue paper = *paper_value(row, each.key);
-      const auto values = reflection_values(archive, op, std::stoll(samples), each.key);
-      cells[std::string("paper_") + each.key] = paper_cell(paper);
-      cells[each.key] = mean_cell(values);
-      compared[each.key].push_back({samples + " samples", paper, mean_of(values)});
+    for (ComparedQuantity& each : quantities) {
+      each.add_row(samples + " samples", *paper_value(row, each.key()),
+                   reflection_values(archive, op, std::stoll(samples), each.key()), cells);
     }
     table["rows"].push_back({{"label", samples}, {"cells", cells}});
   }
-  std::optional<Verdict> verdict;
-  for (const ReflectionColumn& each : shown) {
-    Verdict own = judge(compared[each.key], each.tolerance);
-    own.reason = fmt::format("{}: {}", each.title, own.reason);
-    verdict = verdict ? both(*verdict, own) : own;
-  }
-  set_verdict(table, verdict);
+  conclude(quantities, table);
   return table;
 }
 
@@ -199,7 +171,7 @@ Cell all_alignments(const RunArchive& archive) {
 }
 
 std::vector<Cell> reflection_tables(const RunArchive& archive, const Experiment& experiment) {
-  const ReflectionColumn beta{"beta", "β", kAngleTolerance}, gamma{"gamma", "γ", kAngleTolerance},
+  const ComparedQuantity beta{"beta", "β", kAngleTolerance}, gamma{"gamma", "γ", kAngleTolerance},
       alignment{"alignment", "alignment", kAlignmentTolerance};
   return {reflection_table(archive, experiment, "ddl", {beta, alignment}),
           reflection_table(archive, experiment, "hybrid", {gamma, alignment}),
@@ -250,7 +222,8 @@ std::vector<double> reflection_values(const RunArchive& archive, const std::stri
     const auto measured = archive.measurement(reflection_name(op, seed));
     if (!measured) continue;
     for (const json& run : measured->at("runs")) {
-      if (run.at("samples") == samples && run.contains(key)) values.push_back(run.at(key));
+      const bool measured_here = run.at("samples") == samples && run.contains(key);
+      if (measured_here && run.at(key).is_number()) values.push_back(run.at(key));
     }
   }
   return values;

@@ -119,7 +119,7 @@ Experiment norms() {
     return PaperRow{
         model,
         model,
-        {{"deviation", {deviation, std::nullopt}}, {"last_norm", {norm, std::nullopt}}}};
+        {{"norm_deviation", {deviation, std::nullopt}}, {"last_norm", {norm, std::nullopt}}}};
   };
   TrainingTable runs = main_stability();
   runs.id = "norms-stability";

@@ -85,6 +85,11 @@ Verdict judge(const std::vector<ComparedRow>& rows, const Tolerance& tolerance) 
   }
   const bool fits = std::all_of(rows.begin(), rows.end(),
                                 [&](const auto& row) { return right_size(row, tolerance); });
+  if (order.separated == 0) {
+    return {kVerdicts[fits ? 3 : 1],
+            fmt::format("the paper separates no pair, so the size decides: {}",
+                        sizes(rows, tolerance))};
+  }
   return {kVerdicts[fits ? 3 : 2],
           fmt::format("all {} pairs that the paper separates are in its order; {}", order.separated,
                       sizes(rows, tolerance))};
@@ -111,13 +116,13 @@ std::vector<std::string> verdict_rule() {
       "have every such pair in the paper's order.",
       "The size holds if every row is within a factor of 2 of the paper's value.",
       "“Holds” means order and size, “holds in order but not in size” the order alone, “does not "
-      "hold” that some pair is reversed, “not run” that a row which the paper has is not measured, "
+      "hold” that some pair is reversed, or, where the paper separates no pair, that the size does "
+      "not "
+      "hold; “not run” that a row which the paper has is not measured, "
       "“not compared” that the preset is too small for it.",
       "In the reflection probe, where the values lie between −1 and 2, distances stand for "
-      "factors: "
-      "0.1 for β and γ, 0.15 for the alignment; rows count as separated when they are further "
-      "apart "
-      "than twice that.",
+      "factors: 0.1 for β and γ, 0.15 for the alignment; rows count as separated when they are "
+      "further apart than twice that.",
       "Theorems hold if every statement holds in its worst case; configurations if every number of "
       "parameters is the paper's exactly."};
 }

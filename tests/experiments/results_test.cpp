@@ -10,6 +10,7 @@
 #include "edelta/io/json.h"
 #include "edelta/train/run_folder.h"
 #include "expect_error.h"
+#include "experiments/compared_quantity.h"
 #include "experiments/result_cells.h"
 #include "experiments/result_figures.h"
 #include "experiments/verdict.h"
@@ -44,6 +45,34 @@ TEST(Verdict, DoesNotHoldNamesTheReversedPairs) {
 
 TEST(Verdict, PairsThatThePaperDoesNotSeparateDoNotCount) {
   EXPECT_EQ(judge(rows(1.0, 2.4, 2.0), kLossTolerance).text, "holds");
+}
+
+TEST(Verdict, WithoutSeparatedPairsTheSizeDecides) {
+  const auto pair = [](double a, double b) {
+    return judge({{"a", {1.0, 0.5}, a}, {"b", {1.2, 0.5}, b}}, kLossTolerance).text;
+  };
+  EXPECT_EQ(pair(1.5, 0.9), "holds");
+  EXPECT_EQ(pair(3.5, 4.0), "does not hold");
+}
+
+TEST(ComparedQuantity, HasRatioOrDifferenceRanksAndVerdict) {
+  ComparedQuantity ratio("norm", "norm", kLossTolerance);
+  ComparedQuantity distance("angle", "angle", kAngleTolerance);
+  Cell table{{"rows", Cell::array()}};
+  for (const auto& [label, paper, ours] : {std::tuple{"a", 1.0, 1.5}, std::tuple{"b", 0.2, 0.3}}) {
+    Cell cells;
+    ratio.add_row(label, {paper, {}}, {ours, ours}, cells);
+    distance.add_row(label, {paper, {}}, {}, cells);
+    table["rows"].push_back({{"label", label}, {"cells", cells}});
+  }
+  conclude({ratio}, table);
+  EXPECT_EQ(table["verdict"], "holds");
+  EXPECT_EQ(table["rows"][0]["cells"]["norm_compared"]["value"], 1.5);
+  EXPECT_EQ(table["rows"][0]["cells"]["norm_rank"]["value"], 2);
+  EXPECT_EQ(table["rows"][1]["cells"]["paper_norm_rank"]["value"], 1);
+  conclude({ratio, distance}, table);
+  EXPECT_EQ(table["verdict"], "not run");
+  EXPECT_TRUE(table["rows"][0]["cells"]["angle_rank"].is_null());
 }
 
 TEST(Verdict, NotRunUntilEveryRowIsThere) {

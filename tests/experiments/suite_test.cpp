@@ -87,7 +87,7 @@ TEST(Suite, HasThePapersOtherNumbers) {
     }
   }
   const std::map<std::string, std::vector<double>> expected{
-      {"norms/deviation", {0.474, 0.506, 0.543, 0.004, 0.001}},
+      {"norms/norm_deviation", {0.474, 0.506, 0.543, 0.004, 0.001}},
       {"norms/last_norm", {0.55, 0.50, 0.45, 1.00, 1.00}},
       {"configs/parameters", {1780224, 1783568, 1838310, 1770912, 1787688}},
       {"reflection/ddl/beta", {1.40, 1.58, 1.88, 1.95, 1.98, 1.995}},
