@@ -237,23 +237,29 @@ void add_bench(CLI::App& app) {
       ->delimiter(',');
   command->add_option("--task", options->task, "Task whose dimension and length to take")
       ->capture_default_str();
-  command->add_option("--batch", options->bench.batch, "Sequences a batch")
-      ->check(CLI::Range(1, 65536))
-      ->capture_default_str();
-  command->add_option("--length", options->bench.length, "Positions (default: the task's)")
-      ->check(CLI::Range(1, 1 << 20));
+  auto* batch = command->add_option("--batch", options->bench.batch, "Sequences a batch")
+                    ->check(CLI::Range(1, 65536))
+                    ->capture_default_str();
+  auto* length =
+      command->add_option("--length", options->bench.length, "Positions (default: the task's)")
+          ->check(CLI::Range(1, 1 << 20));
   command->add_option("--width", options->width, "Width D (default: the matched one)")
       ->check(CLI::PositiveNumber);
-  command->add_option("--repetitions", options->bench.repetitions, "Repetitions")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
-  command->add_option("--compare", options->compare, "composite (libtorch) or none")
-      ->check(CLI::IsMember({"composite", "none"}))
-      ->capture_default_str();
+  auto* repetitions =
+      command->add_option("--repetitions", options->bench.repetitions, "Repetitions")
+          ->check(CLI::Range(1, 1000))
+          ->capture_default_str();
+  auto* compare = command->add_option("--compare", options->compare, "composite (libtorch) or none")
+                      ->check(CLI::IsMember({"composite", "none"}))
+                      ->capture_default_str();
   add_threads_option(*command);
-  command->add_flag("--phases", options->phases, "Also print where a fused step's time goes");
-  command->add_flag("--growth", options->growth,
-                    "Instead: a fused step against T, D, n and batch, one at a time");
+  auto* phases =
+      command->add_flag("--phases", options->phases, "Also print where a fused step's time goes");
+  // Growth has sizes and repetitions of its own.
+  command
+      ->add_flag("--growth", options->growth,
+                 "Instead: a fused step against T, D, n and batch, one at a time")
+      ->excludes(batch, length, repetitions, compare, phases);
   command->add_flag("--json", options->json, "Print JSON");
   command->footer(
       "Examples:\n  edelta bench\n  edelta bench --models edelta,gpt --task stability\n"

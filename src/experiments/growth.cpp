@@ -15,7 +15,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int64_t kLength = 128;
 constexpr int64_t kTokens = 2048;  // of a step, at least one sequence
-constexpr int64_t kRepetitions = 1;
+constexpr int64_t kRepetitions = 3;
 
 GrowthPoint measure(models::ModelConfig config, int64_t value, int64_t batch, int64_t length) {
   config.block_size = std::max(config.block_size, length);

@@ -88,7 +88,11 @@ std::string last_line(const std::filesystem::path& log) {
 class Runner {
  public:
   Runner(const SuiteFolder& folder, const SuiteManifest& manifest, const RunnerOptions& options)
-      : folder_(folder), manifest_(manifest), options_(options), times_(folder, manifest.threads) {
+      : folder_(folder),
+        manifest_(manifest),
+        options_(options),
+        times_(folder, manifest.threads),
+        recorded_failures_(folder.read_failures()) {
     for (Step& step : plan_steps(folder, manifest)) {
       ++total_;
       if (status_of(folder, step) == StepStatus::done) {
@@ -112,7 +116,8 @@ class Runner {
       if (!running_.empty()) std::this_thread::sleep_for(kPause);
     }
     if (stopped_by_ == 0) show_overview(/*now=*/true);
-    folder_.write_failures(failures_);
+    for (const auto& [name, reason] : failures_) recorded_failures_[name] = reason;
+    folder_.write_failures(recorded_failures_);
     return {stopped_by_, failures_};
   }
 
@@ -199,6 +204,7 @@ class Runner {
 
   void finished(const Step& step) {
     done_.insert(step.name);
+    recorded_failures_.erase(step.name);
     if (step.training) times_.learn(step);
   }
 
@@ -233,7 +239,9 @@ class Runner {
   std::vector<Step> waiting_;
   std::vector<Running> running_;
   std::set<std::string> done_;
-  std::map<std::string, std::string> failures_;
+  std::map<std::string, std::string> failures_;  // of this call
+  std::map<std::string, std::string>
+      recorded_failures_;  // of earlier calls, until the step is done
   int64_t total_ = 0;
   int stopped_by_ = 0;
   Clock::time_point shown_{};
