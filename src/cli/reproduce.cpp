@@ -76,10 +76,10 @@ void list_steps(const SuiteFolder& folder, const SuiteManifest& manifest, int64_
   const auto steps = experiments::inspect_steps(folder, manifest);
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   Table table({{"step"}, {"status"}, {"time left", Align::right}});
-  double seconds = 0;
+  double shared = 0, alone = 0;
   for (const auto& each : steps) {
     const std::string status = to_string(each.status);
-    seconds += each.seconds;
+    (each.step.exclusive ? alone : shared) += each.seconds;
     rows.push_back({{"step", each.step.name}, {"status", status}, {"seconds", each.seconds}});
     table.add({each.step.name, status, each.seconds > 0 ? duration(each.seconds) : "-"});
   }
@@ -88,13 +88,17 @@ void list_steps(const SuiteFolder& folder, const SuiteManifest& manifest, int64_
     return;
   }
   fmt::print("{}\n{} steps, about {} with {} jobs of {} threads, in {}\n", table.text(),
-             steps.size(), duration(seconds / static_cast<double>(jobs)), jobs, manifest.threads,
-             folder.path().string());
+             steps.size(), duration(shared / static_cast<double>(jobs) + alone), jobs,
+             manifest.threads, folder.path().string());
 }
 
 std::string command_to_continue(const ReproduceOptions& options) {
-  return fmt::format("edelta reproduce {} --preset {} --out {}", fmt::join(options.names, " "),
-                     options.preset, results_folder(options));
+  std::string command =
+      fmt::format("edelta reproduce {} --preset {} --out {}", fmt::join(options.names, " "),
+                  options.preset, results_folder(options));
+  if (!options.seeds.empty()) command += fmt::format(" --seeds {}", fmt::join(options.seeds, ","));
+  if (options.jobs > 0) command += fmt::format(" --jobs {}", options.jobs);
+  return command;
 }
 
 void finish(const SuiteFolder& folder, bool as_json) {
