@@ -7,6 +7,12 @@
 namespace edelta::ops {
 namespace {
 
+#ifdef __SANITIZE_ADDRESS__
+constexpr bool kSanitized = true;
+#else
+constexpr bool kSanitized = false;
+#endif
+
 constexpr int64_t kMegabyte = int64_t{1} << 20;
 
 torch::Tensor filled(int64_t megabytes) {
@@ -22,6 +28,7 @@ TEST(TensorMemory, ReusesLargeBlocks) {
 }
 
 TEST(TensorMemory, KeepsLittleMoreThanWasUsedAtOnce) {
+  if (kSanitized) GTEST_SKIP() << "the address sanitizer keeps freed memory for a while";
   if (!resident_memory()) GTEST_SKIP() << "the system does not tell";
   reuse_tensor_memory();
   release_tensor_memory();
@@ -33,9 +40,7 @@ TEST(TensorMemory, KeepsLittleMoreThanWasUsedAtOnce) {
 }
 
 TEST(TensorMemory, ThePeakIsThatSinceTheReset) {
-#ifdef __SANITIZE_ADDRESS__
-  GTEST_SKIP() << "the address sanitizer keeps freed memory for a while";
-#endif
+  if (kSanitized) GTEST_SKIP() << "the address sanitizer keeps freed memory for a while";
   if (!reset_peak_resident_memory()) GTEST_SKIP() << "the system does not tell";
   reuse_tensor_memory();
   release_tensor_memory();
