@@ -57,7 +57,7 @@ class Planner {
       case Kind::configs:
         return add(measurement("configs", {"params"}, {}, 1));
       case Kind::efficiency: {
-        Step step = measurement("efficiency", {"bench"}, preset_.bench_options, 90);
+        Step step = measurement("efficiency", {"bench"}, preset_.bench_options, 330);
         step.exclusive = true;
         return add(std::move(step));
       }

@@ -223,11 +223,13 @@ class Runner {
     double shared = 0, alone = 0;
     for (const Running& job : running_) {
       overview.running.push_back(job.step.name);
-      shared += job.step.training ? times_.seconds_left(job.step)
-                                  : std::max(0.0, job.step.seconds - since(job.started));
+      (job.step.exclusive ? alone : shared) +=
+          job.step.training ? times_.seconds_left(job.step)
+                            : std::max(0.0, job.step.seconds - since(job.started));
     }
-    for (const Step& step : waiting_)
+    for (const Step& step : waiting_) {
       (step.exclusive ? alone : shared) += times_.seconds_left(step);
+    }
     overview.seconds_left = shared / static_cast<double>(options_.jobs) + alone;
     options_.on_overview(overview);
   }
