@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 
 namespace edelta::experiments {
 namespace {
@@ -71,11 +72,14 @@ Order compare_order(const std::vector<ComparedRow>& rows, const Tolerance& toler
 }  // namespace
 
 Verdict judge(const std::vector<ComparedRow>& rows, const Tolerance& tolerance) {
-  const auto missing =
-      std::count_if(rows.begin(), rows.end(), [](const auto& row) { return !row.ours; });
-  if (rows.empty() || missing > 0) {
-    return {kVerdicts[0],
-            fmt::format("{} of {} rows that the paper has are not measured", missing, rows.size())};
+  std::vector<ComparedRow> measured;
+  std::copy_if(rows.begin(), rows.end(), std::back_inserter(measured),
+               [](const ComparedRow& row) { return row.ours.has_value(); });
+  if (measured.empty() || measured.size() < rows.size()) {
+    std::string reason = fmt::format("{} of {} rows that the paper has are not measured",
+                                     rows.size() - measured.size(), rows.size());
+    if (measured.size() > 1) reason += "; of the others, " + judge(measured, tolerance).reason;
+    return {kVerdicts[0], reason};
   }
   const Order order = compare_order(rows, tolerance);
   if (!order.reversed.empty()) {
@@ -90,9 +94,11 @@ Verdict judge(const std::vector<ComparedRow>& rows, const Tolerance& tolerance) 
             fmt::format("the paper separates no pair, so the size decides: {}",
                         sizes(rows, tolerance))};
   }
-  return {kVerdicts[fits ? 3 : 2],
-          fmt::format("all {} pairs that the paper separates are in its order; {}", order.separated,
-                      sizes(rows, tolerance))};
+  const std::string pairs =
+      order.separated == 1
+          ? "the one pair that the paper separates is in its order"
+          : fmt::format("all {} pairs that the paper separates are in its order", order.separated);
+  return {kVerdicts[fits ? 3 : 2], pairs + "; " + sizes(rows, tolerance)};
 }
 
 Verdict not_comparable() {

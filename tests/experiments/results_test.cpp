@@ -76,7 +76,10 @@ TEST(ComparedQuantity, HasRatioOrDifferenceRanksAndVerdict) {
 }
 
 TEST(Verdict, NotRunUntilEveryRowIsThere) {
-  EXPECT_EQ(judge(rows(1.0, std::nullopt, 2.0), kLossTolerance).text, "not run");
+  const Verdict verdict = judge(rows(1.0, std::nullopt, 2.0), kLossTolerance);
+  EXPECT_EQ(verdict.text, "not run");
+  EXPECT_NE(verdict.reason.find("of the others, the one pair"), std::string::npos)
+      << verdict.reason;
 }
 
 TEST(Verdict, WithoutASpreadFivePerCentCount) {

@@ -197,6 +197,7 @@ Fact make_fact(const std::string& name, const Json& value) {
     fact.values.push_back(fmt::format("{}", fmt::join(parts, "; ")));
   } else if (value.is_array()) {
     for (const Json& inner : value) fact.values.push_back(scalar_text(inner));
+    if (value.empty()) fact.values.emplace_back("nothing");
   } else {
     fact.values.push_back(scalar_text(value));
   }
