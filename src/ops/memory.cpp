@@ -24,12 +24,22 @@ constexpr size_t kSmallestKept = size_t{1} << 20;  // smaller blocks are malloc'
 // Kept and used blocks together stay below this multiple of the most that was ever used at once.
 constexpr double kSlack = 1.25;
 
-// Stands in front of every block.
+// Stands in front of every tensor's data.
 struct alignas(kAlignment) Header {
-  size_t size;  // of the whole block, header included
+  void* block;
+  size_t size;  // of the whole block
   bool reusable;
 };
 static_assert(sizeof(Header) == kAlignment);
+
+// Large blocks begin at large pages, and kernels that walk through several tensors side by side
+// would meet the same cache sets and memory banks in all of them: each block therefore puts its
+// data a different way behind its beginning.
+constexpr size_t kPlaces = 7;
+constexpr size_t kBetweenPlaces = 321 * kAlignment;
+size_t place_in(void* block) {
+  return reinterpret_cast<uintptr_t>(block) / kLargePage % kPlaces * kBetweenPlaces;
+}
 
 void* allocate_block(size_t alignment, size_t size) {
   void* block = std::aligned_alloc(alignment, size);
@@ -116,9 +126,9 @@ void free_block(void* data) {
   if (data == nullptr) return;
   auto* header = static_cast<Header*>(data) - 1;
   if (header->reusable) {
-    kept_blocks().give_back(header, header->size);
+    kept_blocks().give_back(header->block, header->size);
   } else {
-    std::free(header);
+    std::free(header->block);
   }
 }
 
@@ -128,9 +138,11 @@ class ReusingAllocator : public c10::Allocator {
     if (bytes == 0) return {nullptr, nullptr, &free_block, c10::Device(c10::DeviceType::CPU)};
     const bool reusable = bytes >= kSmallestKept && implementation() == Implementation::fused;
     const size_t unit = reusable ? kLargePage : kAlignment;
-    const size_t size = (bytes + sizeof(Header) + unit - 1) / unit * unit;
+    const size_t needed = bytes + sizeof(Header) + (reusable ? kPlaces * kBetweenPlaces : 0);
+    const size_t size = (needed + unit - 1) / unit * unit;
     void* block = reusable ? kept_blocks().take(size) : allocate_block(kAlignment, size);
-    void* data = new (block) Header{size, reusable} + 1;
+    char* place = static_cast<char*>(block) + (reusable ? place_in(block) : 0);
+    void* data = new (place) Header{block, size, reusable} + 1;
     return {data, data, &free_block, c10::Device(c10::DeviceType::CPU)};
   }
   c10::DeleterFnPtr raw_deleter() const override { return &free_block; }
