@@ -123,9 +123,8 @@ std::vector<std::string> verdict_rule() {
       "The size holds if every row is within a factor of 2 of the paper's value.",
       "“Holds” means order and size, “holds in order but not in size” the order alone, “does not "
       "hold” that some pair is reversed, or, where the paper separates no pair, that the size does "
-      "not "
-      "hold; “not run” that a row which the paper has is not measured, "
-      "“not compared” that the preset is too small for it.",
+      "not hold; “not run” that a row which the paper has is not measured, “not compared” that the "
+      "preset is too small for it.",
       "In the reflection probe, where the values lie between −1 and 2, distances stand for "
       "factors: 0.1 for β and γ, 0.15 for the alignment; rows count as separated when they are "
       "further apart than twice that.",

@@ -34,11 +34,11 @@ static_assert(sizeof(Header) == kAlignment);
 
 // Large blocks begin at large pages, and kernels that walk through several tensors side by side
 // would meet the same cache sets and memory banks in all of them: each block therefore puts its
-// data a different way behind its beginning.
-constexpr size_t kPlaces = 7;
-constexpr size_t kBetweenPlaces = 321 * kAlignment;
-size_t place_in(void* block) {
-  return reinterpret_cast<uintptr_t>(block) / kLargePage % kPlaces * kBetweenPlaces;
+// data a different way behind its beginning, as far as the rounding to whole pages leaves `room`.
+size_t place_in(void* block, size_t room) {
+  constexpr size_t kPlaces = 7;
+  const size_t place = reinterpret_cast<uintptr_t>(block) / kLargePage % kPlaces;
+  return place * (room / kPlaces / kAlignment * kAlignment);
 }
 
 void* allocate_block(size_t alignment, size_t size) {
@@ -138,10 +138,10 @@ class ReusingAllocator : public c10::Allocator {
     if (bytes == 0) return {nullptr, nullptr, &free_block, c10::Device(c10::DeviceType::CPU)};
     const bool reusable = bytes >= kSmallestKept && implementation() == Implementation::fused;
     const size_t unit = reusable ? kLargePage : kAlignment;
-    const size_t needed = bytes + sizeof(Header) + (reusable ? kPlaces * kBetweenPlaces : 0);
+    const size_t needed = bytes + sizeof(Header);
     const size_t size = (needed + unit - 1) / unit * unit;
     void* block = reusable ? kept_blocks().take(size) : allocate_block(kAlignment, size);
-    char* place = static_cast<char*>(block) + (reusable ? place_in(block) : 0);
+    char* place = static_cast<char*>(block) + (reusable ? place_in(block, size - needed) : 0);
     void* data = new (place) Header{block, size, reusable} + 1;
     return {data, data, &free_block, c10::Device(c10::DeviceType::CPU)};
   }
