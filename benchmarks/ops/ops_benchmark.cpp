@@ -10,6 +10,7 @@
 #include "edelta/ops/machine.h"
 #include "edelta/ops/mixers.h"
 #include "edelta/ops/pooling.h"
+#include "edelta/ops/routing.h"
 #include "edelta/ops/streams.h"
 #include "edelta/ops/sublayers.h"
 #include "edelta/torch.h"
@@ -83,10 +84,11 @@ OP(
 OP(
     routing_by_token,
     [](const auto& a) {
-      const Mixers h = token_mixers(a[0]);
-      return torch::cat({h.pre, h.post, h.residual.flatten(-2)}, -1);
+      const Routed routed = route(a[0], {a[1], a[2]}, {a[3], a[4]}, kStreams);
+      return routed_update(routed, routed.aggregate);
     },
-    leaf({kBatch, kLength, 3, kStreams, kStreams}));
+    tokens(kStreams* kWidth), leaf({kStreams * kWidth}), leaf({kStreams * kWidth}),
+    leaf({3 * kStreams * kStreams, kStreams* kWidth}), leaf({3 * kStreams * kStreams}));
 OP(
     sequence_pooling, [](const auto& a) { return pool(a[0], Pool::sequence).y; }, tokens(kWidth));
 OP(

@@ -13,6 +13,7 @@
 #include "edelta/kernels/mlp.h"
 #include "edelta/kernels/pooling.h"
 #include "edelta/kernels/profile.h"
+#include "edelta/kernels/route.h"
 #include "edelta/kernels/stream.h"
 #include "edelta/kernels/token_operator.h"
 
@@ -43,6 +44,8 @@
   X(iterative_cayley_backward, IterativeCayleyBackward) \
   X(mixer_weights_forward, MixerWeightsForward)         \
   X(mixer_weights_backward, MixerWeightsBackward)       \
+  X(route_forward, RouteForward)                        \
+  X(route_backward, RouteBackward)                      \
   X(adamw_step, AdamWStep)                              \
   X(squared_norm, SquaredNorm)
 

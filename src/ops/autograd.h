@@ -67,4 +67,14 @@ inline std::vector<int64_t> with_last(const Tensor& x, int64_t last) {
   return sizes;
 }
 
+// Per-token statistics of a layer norm, kept for the backward pass.
+struct Statistics {
+  Statistics(bool kept, int64_t tokens, const Tensor& like) {
+    if (!kept) return;
+    mean = torch::empty({tokens}, like.options().requires_grad(false));
+    rstd = torch::empty_like(mean);
+  }
+  Tensor mean, rstd;
+};
+
 }  // namespace edelta::ops::fused

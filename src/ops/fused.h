@@ -2,7 +2,7 @@
 // the CPU. The public functions of edelta/ops choose between these and their composite versions.
 #pragma once
 
-#include "edelta/ops/mixers.h"
+#include "edelta/ops/routing.h"
 #include "edelta/ops/sublayers.h"
 #include "edelta/torch.h"
 
@@ -22,7 +22,10 @@ torch::Tensor stream_update(const torch::Tensor& h, const torch::Tensor& x, cons
                             const torch::Tensor& y);
 
 torch::Tensor sinkhorn(const torch::Tensor& z, int64_t iterations);
-Mixers token_mixers(const torch::Tensor& z, const CayleyIteration& cayley);
+
+Routed route(const torch::Tensor& x, const Norm& norm, const Affine& map, int64_t streams,
+             const CayleyIteration& cayley);
+torch::Tensor routed_update(const Routed& routed, const torch::Tensor& y);
 
 WithInput sequence_mean(const torch::Tensor& x);
 torch::Tensor hybrid_matrix(const torch::Tensor& u, const torch::Tensor& v,

@@ -65,14 +65,16 @@ class StreamAggregateFunction : public Function<StreamAggregateFunction> {
   }
 };
 
+// With `defer`, what goes back to x is the gradient of H x, and nothing goes back to H: route()
+// takes care of both.
 class StreamUpdateFunction : public Function<StreamUpdateFunction> {
  public:
   static Tensor forward(AutogradContext* context, const OptionalTensor& h, const Tensor& x,
-                        const Tensor& w, const Tensor& y) {
+                        const Tensor& w, const Tensor& y, bool defer) {
     Tensor updated = torch::empty_like(x, x.options().requires_grad(false));
     kernels::stream_update_forward({stream_shape(w, x), y.size(-1) != x.size(-1), data(x), data(h),
                                     data(w), data(y), data(updated)});
-    save(context, {h, x, w, y});
+    save(context, {defer ? OptionalTensor() : h, x, w, y});
     return updated;
   }
 
@@ -88,7 +90,7 @@ class StreamUpdateFunction : public Function<StreamUpdateFunction> {
                                      saved[3].size(-1) != saved[1].size(-1), data(saved[1]),
                                      data(saved[0]), data(saved[2]), data(saved[3]), data(dupdated),
                                      data(dx), data(dh), data(dw), data(dy)});
-    return {dh, mixes ? dx : dupdated, dw, dy};
+    return {dh, mixes ? dx : dupdated, dw, dy, {}};
   }
 };
 
@@ -118,59 +120,6 @@ class SinkhornFunction : public Function<SinkhornFunction> {
   }
 };
 
-// Logits of `matrices` n×n mixers a token, side by side: z [N, matrices, n, n].
-struct TokenLogits {
-  explicit TokenLogits(const Tensor& z)
-      : n(z.size(-1)), matrices(z.size(-3)), tokens(z.numel() / (matrices * n * n)) {}
-  kernels::TokenOperatorShape shape() const { return {tokens, n, matrices * n * n}; }
-  float* of(const Tensor& z, int64_t matrix) const { return data(z) + matrix * n * n; }
-
-  int64_t n, matrices, tokens;
-};
-
-class TokenMixersFunction : public Function<TokenMixersFunction> {
- public:
-  static variable_list forward(AutogradContext* context, const Tensor& z, double alpha,
-                               int64_t iterations) {
-    const TokenLogits logits(z);
-    const auto options = z.options().requires_grad(false);
-    std::vector<int64_t> sizes = z.sizes().vec();
-    sizes.resize(sizes.size() - 2);
-    sizes.back() = logits.n;
-    Tensor pre = torch::empty(sizes, options);
-    Tensor post = torch::empty(sizes, options);
-    kernels::mixer_weights_forward(
-        {logits.shape(), logits.of(z, 0), logits.of(z, 1), data(pre), data(post)});
-    save(context, {z});
-    if (logits.matrices == 2) return {pre, post};
-    sizes.push_back(logits.n);
-    Tensor residual = torch::empty(sizes, options);
-    kernels::iterative_cayley_forward(
-        {logits.shape(), iterations, static_cast<float>(alpha), logits.of(z, 2), data(residual)});
-    context->saved_data["alpha"] = alpha;
-    context->saved_data["iterations"] = iterations;
-    return {pre, post, residual};
-  }
-
-  static variable_list backward(AutogradContext* context, const variable_list& gradients) {
-    const Tensor z = context->get_saved_variables()[0];
-    const TokenLogits logits(z);
-    const Tensor dpre = gradients[0].contiguous();
-    const Tensor dpost = gradients[1].contiguous();
-    const Tensor dz = torch::empty_like(z);
-    kernels::mixer_weights_backward({logits.shape(), logits.of(z, 0), logits.of(z, 1), data(dpre),
-                                     data(dpost), logits.of(dz, 0), logits.of(dz, 1)});
-    if (logits.matrices > 2) {
-      const Tensor dresidual = gradients[2].contiguous();
-      kernels::iterative_cayley_backward(
-          {logits.shape(), context->saved_data["iterations"].toInt(),
-           static_cast<float>(context->saved_data["alpha"].toDouble()), logits.of(z, 2),
-           data(dresidual), logits.of(dz, 2)});
-    }
-    return {dz, {}, {}};
-  }
-};
-
 }  // namespace
 
 Tensor stream_mix(const Tensor& g_forward, const Tensor& g_backward, const Tensor& x) {
@@ -184,17 +133,17 @@ WithInput stream_aggregate(const Tensor& w, const Tensor& x) {
 }
 
 Tensor stream_update(const Tensor& h, const Tensor& x, const Tensor& w, const Tensor& y) {
-  return StreamUpdateFunction::apply(optional(h), x.contiguous(), w.contiguous(), y.contiguous());
+  return StreamUpdateFunction::apply(optional(h), x.contiguous(), w.contiguous(), y.contiguous(),
+                                     /*defer=*/false);
+}
+
+Tensor routed_update(const Routed& routed, const Tensor& y) {
+  return StreamUpdateFunction::apply(optional(routed.residual), routed.x, routed.post,
+                                     y.contiguous(), /*defer=*/true);
 }
 
 Tensor sinkhorn(const Tensor& z, int64_t iterations) {
   return SinkhornFunction::apply(z.contiguous(), iterations);
-}
-
-Mixers token_mixers(const Tensor& z, const CayleyIteration& cayley) {
-  const variable_list mixers =
-      TokenMixersFunction::apply(z.contiguous(), cayley.alpha, cayley.iterations);
-  return {mixers[0], mixers[1], mixers.size() > 2 ? mixers[2] : Tensor()};
 }
 
 }  // namespace edelta::ops::fused

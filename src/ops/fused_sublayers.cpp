@@ -9,16 +9,6 @@ namespace {
 
 using torch::autograd::Function;
 
-// Per-token statistics of a layer norm, kept for the backward pass.
-struct Statistics {
-  Statistics(bool kept, int64_t tokens, const Tensor& like) {
-    if (!kept) return;
-    mean = torch::empty({tokens}, like.options().requires_grad(false));
-    rstd = torch::empty_like(mean);
-  }
-  Tensor mean, rstd;
-};
-
 // Returns y, and x where that is to be passed on.
 class LinearFunction : public Function<LinearFunction> {
  public:

@@ -48,7 +48,6 @@ Tensor iterative_cayley_from_identity(const Tensor& z, double alpha, int64_t ite
 }
 
 Mixers token_mixers(const Tensor& z, const CayleyIteration& cayley) {
-  if (use_fused({z})) return fused::token_mixers(z, cayley);
   const std::vector<Tensor> parts = z.unbind(-3);
   Mixers mixers{parts[0].softmax(-1).mean(-2), parts[1].softmax(-2).sum(-1), {}};
   if (parts.size() > 2) {

@@ -147,6 +147,30 @@ TEST_P(StreamTest, UpdateWithoutMixingCanLeaveOutTheGradientOfX) {
   expect_same_bits(dx, g, "dx");
 }
 
+// Large tensors are stored past the caches.
+TEST(StreamUpdate, LargeTensorsGiveWhatTheirPartsGive) {
+  const int64_t tokens = 8200, n = 4, part = 82;
+  for (const int64_t d : {128, 130}) {
+    const auto x = random_values(tokens * n * d, 1), h = random_values(tokens * n * n, 2);
+    const auto post = random_values(tokens * n, 3), y = random_values(tokens * d, 4);
+    for (const bool mixed : {false, true}) {
+      auto all = unwritten(tokens * n * d), parts = all;
+      const auto update = [&](int64_t first, int64_t count, std::vector<float>& to) {
+        stream_update_forward({{count, n, d},
+                               true,
+                               x.data() + first * n * d,
+                               mixed ? h.data() + first * n * n : nullptr,
+                               post.data() + first * n,
+                               y.data() + first * d,
+                               to.data() + first * n * d});
+      };
+      update(0, tokens, all);
+      for (int64_t first = 0; first < tokens; first += part) update(first, part, parts);
+      expect_same_bits(all, parts, "updated");
+    }
+  }
+}
+
 void check_aggregate(const StreamShape& shape, bool straight) {
   const auto [tokens, n, d] = shape;
   const int64_t count = tokens * n * d;
@@ -173,6 +197,11 @@ void check_aggregate(const StreamShape& shape, bool straight) {
     expect_close(a, a_ref, kValueTolerance, "a");
     expect_close(dx, dx_ref, kGradientTolerance, "dx");
     expect_close(dpre, dpre_ref, kGradientTolerance, "dpre");
+    if (!straight) return;
+    auto in_place = other;
+    stream_aggregate_backward(
+        {shape, x.data(), pre.data(), da.data(), in_place.data(), in_place.data(), dpre.data()});
+    expect_same_bits(in_place, dx, "dx in the place of straight");
   });
 }
 

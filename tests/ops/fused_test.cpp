@@ -10,6 +10,7 @@
 #include "edelta/ops/machine.h"
 #include "edelta/ops/mixers.h"
 #include "edelta/ops/pooling.h"
+#include "edelta/ops/routing.h"
 #include "edelta/ops/streams.h"
 #include "edelta/ops/sublayers.h"
 #include "edelta/torch.h"
@@ -149,18 +150,37 @@ TEST_P(FusedOps, StreamAggregateAndUpdate) {
   }
 }
 
-TEST_P(FusedOps, TokenOperators) {
+TEST_P(FusedOps, Sinkhorn) {
   expect_fused_equals_composite([](const auto& a) { return sinkhorn(a[0]); }, {logits()});
-  const int64_t n = shape().streams;
+}
+
+TEST_P(FusedOps, Routing) {
+  const int64_t n = shape().streams, in = n * shape().width;
   for (const int64_t matrices : {2, 3}) {
+    const std::vector<Tensor> inputs{tokens(in), 1 + 0.1 * normal({in}), normal({in}),
+                                     normal({matrices * n * n, in}) / 3,
+                                     normal({matrices * n * n})};
+    const auto routed = [=](const auto& a) {
+      return route(a[0], {a[1], a[2]}, {a[3], a[4]}, n, {0.2, 3});
+    };
     expect_fused_equals_composite(
         [=](const auto& a) {
-          const Mixers h = token_mixers(a[0].unflatten(-1, {matrices, n, n}), {0.2, 3});
-          std::vector<Tensor> all{h.pre, h.post};
-          if (matrices == 3) all.push_back(h.residual.flatten(-2));
-          return torch::cat(all, -1);
+          const Routed r = routed(a);
+          return routed_update(r, r.aggregate.sin());
         },
-        {tokens(matrices * n * n)});
+        inputs);
+    // Each output alone: the others then have no gradient.
+    expect_fused_equals_composite([=](const auto& a) { return routed(a).aggregate; }, inputs);
+    expect_fused_equals_composite([=](const auto& a) { return routed(a).post; }, inputs);
+    if (matrices == 2) continue;
+    expect_fused_equals_composite([=](const auto& a) { return routed(a).residual; }, inputs);
+    // A regulariser on the operator, beside its use.
+    expect_fused_equals_composite(
+        [=](const auto& a) {
+          const Routed r = routed(a);
+          return routed_update(r, r.aggregate) + r.residual.square().sum({-1, -2}).unsqueeze(-1);
+        },
+        inputs);
   }
 }
 

@@ -81,7 +81,8 @@ struct StreamAggregateBackward {
   const float* x;         // [N, n, d]
   const float* pre;       // [N, n]
   const float* da;        // [N, d]
-  const float* straight;  // [N, n, d] or null: added to dx, what flows to x on other ways
+  const float* straight;  // [N, n, d] or null: added to dx, what flows to x on other ways; may be
+                          // dx itself
   float* dx;              // [N, n, d], overwritten
   float* dpre;            // [N, n], overwritten
 };

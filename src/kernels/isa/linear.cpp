@@ -1,77 +1,23 @@
 #include "edelta/kernels/linear.h"
 
-#include <omp.h>
-
-#include "kernels/isa/normed_input.h"
-#include "kernels/isa/rows.h"
-#include "kernels/isa/thread_gradients.h"
-#include "kernels/isa/tile_product.h"
-#include "kernels/isa/token_tiles.h"
-#include "kernels/isa/transpose.h"
-#include "kernels/scratch.h"
+#include "kernels/isa/linear_tiles.h"
 
 namespace edelta::kernels::EDELTA_ISA {
 namespace {
 
 constexpr int64_t kTileRows = 96;
 
-enum Sum { kWeight, kBias, kNormWeight, kNormBias };
-
 }  // namespace
 
 void linear_forward(const LinearForward& a) {
   const TokenTiles tiles(a.tokens, kTileRows, a.in * a.out);
-  Scratch scratch;
-  const NormedInput input(a, tiles, scratch);
-  const int64_t packed_stride = padded(a.out);
-  float* packed = scratch.floats(a.in * packed_stride);
-  const TileProduct product =
-      TileProduct::of_rows(tiles, a.out, a.in, {input.stride(), packed_stride, a.out},
-                           starting_form(a.residual, a.bias));
-#pragma omp parallel num_threads(tiles.threads())
-  {
-    shared_transpose(a.weight, a.out, a.in, packed, packed_stride);
-    const int thread = omp_get_thread_num();
-#pragma omp for schedule(static)
-    for (int64_t tile = 0; tile < tiles.count(); ++tile) {
-      const int64_t rows = tiles.rows(tile);
-      const int64_t at = tiles.first(tile) * a.out;
-      const float* n = input.forward(tile, thread, a.eps, a.mean, a.rstd);
-      start_rows(rows, a.out, at_or_null(a.residual, at), a.bias, a.y + at);
-      product(rows, n, packed, a.y + at);
-    }
-  }
+  linear_forward_tiles(a, tiles, [](int64_t /*tile*/) {});
 }
 
 void linear_backward(const LinearBackward& a) {
   const TokenTiles tiles(a.tokens, kTileRows, a.in * a.out);
-  Scratch scratch;
-  ThreadGradients gradients;
-  gradients.add(kWeight, a.dweight, a.out * a.in);
-  gradients.add(kBias, a.dbias, a.out);
-  gradients.add(kNormWeight, a.dnorm_weight, a.in);
-  gradients.add(kNormBias, a.dnorm_bias, a.in);
-  gradients.allocate(scratch, tiles.threads());
-  const NormedInput input(a, tiles, scratch);
-  const InputGradient<LinearBackward> input_gradient(a, tiles, a.out, a.out, scratch);
-  const TileProduct weight_gradient =
-      TileProduct::over_rows(tiles, a.out, a.in, {a.out, input.stride(), a.in});
-#pragma omp parallel num_threads(tiles.threads())
-  {
-    const int thread = omp_get_thread_num();
-    const ThreadGradients::Sums sums = gradients.start(thread);
-#pragma omp for schedule(static)
-    for (int64_t tile = 0; tile < tiles.count(); ++tile) {
-      const int64_t rows = tiles.rows(tile);
-      const float* dy = a.dy + tiles.first(tile) * a.out;
-      if (a.dbias != nullptr) add_rows(rows, a.out, dy, a.out, sums[kBias]);
-      if (a.dweight != nullptr) {
-        weight_gradient(rows, dy, input.again(tile, thread, a.mean, a.rstd), sums[kWeight]);
-      }
-      input_gradient(tile, thread, dy, a.weight, sums[kNormWeight], sums[kNormBias]);
-    }
-    gradients.shared_reduce();
-  }
+  linear_backward_tiles(
+      a, tiles, [&](int64_t tile) { return at_or_null(a.straight, tiles.first(tile) * a.in); });
 }
 
 }  // namespace edelta::kernels::EDELTA_ISA

@@ -76,7 +76,8 @@ class TileBackward {
     if (a_.dfc_weight != nullptr) {
       fc_gradient_(rows, dh, input_.again(tile, thread, a_.mean, a_.rstd), sums[kFcWeight]);
     }
-    input_gradient_(tile, thread, dh, a_.fc_weight, sums[kNormWeight], sums[kNormBias]);
+    input_gradient_(tile, thread, dh, a_.fc_weight, at_or_null(a_.straight, first * a_.in),
+                    sums[kNormWeight], sums[kNormBias]);
   }
 
  private:

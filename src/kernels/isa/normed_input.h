@@ -7,6 +7,7 @@
 #include "kernels/gemm.h"
 #include "kernels/isa/layer_norm.h"
 #include "kernels/isa/rows.h"
+#include "kernels/isa/stream_copy.h"
 #include "kernels/isa/tile_product.h"
 #include "kernels/isa/token_tiles.h"
 #include "kernels/scratch.h"
@@ -78,6 +79,7 @@ class InputGradient {
       : a_(a),
         norm_(norm_of(a)),
         tiles_(tiles),
+        past_caches_(outgrows_caches(a.tokens * a.in)),
         stride_(normed() ? padded(a.in) : a.in),
         product_(TileProduct::of_rows(
             tiles, a.in, k, {da_stride, a.in, stride_},
@@ -85,16 +87,15 @@ class InputGradient {
     if (normed()) memory_ = scratch.floats(tiles.threads() * tiles.rows() * stride_);
   }
 
-  // `dnorm_weight` and `dnorm_bias` are the thread's sums, or null.
+  // `straight`: the tile's rows of what is added to dx, or null. `dnorm_weight` and `dnorm_bias`
+  // are the thread's sums, or null.
   void operator()(int64_t tile, int thread, const float* da, const float* weight,
-                  float* dnorm_weight, float* dnorm_bias) const {
+                  const float* straight, float* dnorm_weight, float* dnorm_bias) const {
     const int64_t first = tiles_.first(tile) * a_.in;
     const int64_t rows = tiles_.rows(tile);
     if (!normed()) {
       if (a_.dx == nullptr) return;
-      if (a_.straight != nullptr && a_.straight != a_.dx) {
-        start_rows(rows, a_.in, a_.straight + first, nullptr, a_.dx + first);
-      }
+      start_rows(rows, a_.in, straight, nullptr, a_.dx + first);
       product_(rows, da, weight, a_.dx + first);
       return;
     }
@@ -103,24 +104,33 @@ class InputGradient {
     product_(rows, da, weight, dn);
     if (dnorm_bias != nullptr) add_rows(rows, a_.in, dn, stride_, dnorm_bias);
     for (int64_t r = 0; r < rows; ++r) {
-      norm_row_backward(tiles_.first(tile) + r, dn + r * stride_, dnorm_weight);
+      norm_row_backward(tiles_.first(tile) + r, dn + r * stride_, at_or_null(straight, r * a_.in),
+                        dnorm_weight);
     }
+    if (past_caches_) stream_fence();
   }
 
  private:
   bool normed() const { return norm_.weight != nullptr; }
 
-  void norm_row_backward(int64_t token, const float* dn, float* dnorm_weight) const {
+  void norm_row_backward(int64_t token, float* dn, const float* straight,
+                         float* dnorm_weight) const {
     const int64_t at = token * a_.in;
     const Moments m{a_.mean[token], a_.rstd[token]};
     if (dnorm_weight != nullptr) add_norm_weight_gradient(norm_, a_.x + at, m, dn, dnorm_weight);
     if (a_.dx == nullptr) return;
-    normalize_backward(norm_, a_.x + at, m, dn, at_or_null(a_.straight, at), a_.dx + at);
+    if (!past_caches_) {
+      normalize_backward(norm_, a_.x + at, m, dn, straight, a_.dx + at);
+      return;
+    }
+    normalize_backward(norm_, a_.x + at, m, dn, straight, dn);
+    stream_copy(dn, a_.in, a_.dx + at);
   }
 
   const Arguments& a_;
   LayerNorm norm_;
   TokenTiles tiles_;
+  bool past_caches_;
   int64_t stride_;
   TileProduct product_;
   float* memory_ = nullptr;

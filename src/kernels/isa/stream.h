@@ -6,6 +6,7 @@
 
 #include "edelta/kernels/stream.h"
 #include "kernels/isa/lanes.h"
+#include "kernels/isa/parallel.h"
 #include "kernels/isa/slices.h"
 #include "kernels/scratch.h"
 
@@ -30,13 +31,12 @@ inline void with_streams(int64_t streams, const Body& body) {
 // Calls body<n>(first, last) for every slice [first, last) of the tokens, in parallel.
 template <typename Body>
 inline void for_token_slices(const StreamShape& shape, const Body& body) {
-#pragma omp parallel for
-  for (int64_t i = 0; i < slice_count(shape.tokens); ++i) {
+  in_parallel(slice_count(shape.tokens), [&](int64_t i) {
     const Slice slice(shape.tokens, i);
     with_streams(shape.streams, [&]<int kStreams>() {
       body.template operator()<kStreams>(slice.begin, slice.end);
     });
-  }
+  });
 }
 
 // Only whole vectors are worth code of their own for each number of streams; the channels left over

@@ -27,7 +27,7 @@ void aggregate_token_backward(const StreamAggregateBackward& a, int64_t token, i
   const int64_t d = a.shape.width;
   const float* x = a.x + token * n * d;
   const float* pre = a.pre + token * n;
-  float* __restrict dx = a.dx + token * n * d;
+  float* dx = a.dx + token * n * d;  // may be straight
   for (int64_t c = begin; c < end; c += kWidthOf<V>) {
     const V da = load<V>(a.da + token * d + c);
     for (int64_t j = 0; j < n; ++j) {

@@ -1,4 +1,6 @@
-// Copies to memory that won't be read soon.
+// Stores to memory that won't be read soon, past the caches: without this, every line is read from
+// memory before it is written, and pushes out a line that is still needed. Call stream_fence before
+// another thread reads.
 #pragma once
 
 #include <immintrin.h>
@@ -6,29 +8,35 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "kernels/isa/lanes.h"
+
 namespace edelta::kernels::EDELTA_ISA {
 
-// to = factor · from, stored past the caches: without this, every line of `to` is read from memory
-// before it is written, and pushes out a line that is still needed. Call stream_fence before
-// another thread reads.
-static inline void stream_copy(const float* from, int64_t count, float* to, float factor = 1) {
+// Whether a tensor is too large for the caches to hold it until it is read.
+static inline bool outgrows_caches(int64_t floats) {
+  constexpr int64_t kCacheBytes = 16 << 20;
+  return floats * static_cast<int64_t>(sizeof(float)) > kCacheBytes;
+}
+
+// How many floats `at` lies beyond the last place to which stream_store can write.
+static inline int64_t misaligned(const float* at) {
+  return static_cast<int64_t>(reinterpret_cast<uintptr_t>(at) / sizeof(float) % kLanes);
+}
+
+static inline void stream_store(float* to, Lanes value) {
 #ifdef __AVX512F__
-  constexpr int64_t kLanes = 16;
-  const auto store = [=](float* out, const float* in) {
-    _mm512_stream_ps(out, factor * _mm512_loadu_ps(in));
-  };
+  _mm512_stream_ps(to, value);
 #else
-  constexpr int64_t kLanes = 8;
-  const auto store = [=](float* out, const float* in) {
-    _mm256_stream_ps(out, factor * _mm256_loadu_ps(in));
-  };
+  _mm256_stream_ps(to, value);
 #endif
-  const auto misaligned =
-      static_cast<int64_t>(reinterpret_cast<uintptr_t>(to) / sizeof(float) % kLanes);
-  const int64_t head = std::min(count, (kLanes - misaligned) % kLanes);
+}
+
+// to = factor · from
+static inline void stream_copy(const float* from, int64_t count, float* to, float factor = 1) {
+  const int64_t head = std::min(count, (kLanes - misaligned(to)) % kLanes);
   int64_t i = 0;
   for (; i < head; ++i) to[i] = factor * from[i];
-  for (; i + kLanes <= count; i += kLanes) store(to + i, from + i);
+  for (; i + kLanes <= count; i += kLanes) stream_store(to + i, factor * load<Lanes>(from + i));
   for (; i < count; ++i) to[i] = factor * from[i];
 }
 

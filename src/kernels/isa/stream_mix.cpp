@@ -25,6 +25,10 @@ void mix_token(int64_t streams, int64_t width, int64_t begin, int64_t end, const
   }
 }
 
+// How far ahead the backward pass asks for memory, in floats: the pieces of a token are too short
+// for the processor to foresee them.
+constexpr int64_t kAhead = 2048;
+
 // dx_j = Σ_i G_ij dy_i and dots_ij += dy_i∘x_j.
 template <int kStreams, typename V>
 void mix_token_backward(int64_t streams, int64_t width, int64_t begin, int64_t end, const float* g,
@@ -33,6 +37,8 @@ void mix_token_backward(int64_t streams, int64_t width, int64_t begin, int64_t e
   const int64_t n = kStreams > 0 ? kStreams : streams;
   for (int64_t c = begin; c < end; c += kWidthOf<V>) {
     for (int64_t j = 0; j < n; ++j) {
+      __builtin_prefetch(x + kAhead + j * width + c);
+      __builtin_prefetch(dy + kAhead + j * width + c);
       const V x_j = load<V>(x + j * width + c);
       V mixed{};
       for (int64_t i = 0; i < n; ++i) {
@@ -76,8 +82,7 @@ void mix_slice_backward(const StreamMixBackward& a, int64_t sequence, Slice slic
 void stream_mix_forward(const StreamMixForward& a) {
   const auto& shape = a.shape;
   const int64_t slices = slice_count(shape.tokens);
-#pragma omp parallel for
-  for (int64_t item = 0; item < shape.batch * slices; ++item) {
+  in_parallel(shape.batch * slices, [&](int64_t item) {
     const int64_t sequence = item / slices;
     const Slice slice(shape.tokens, item % slices);
     with_streams(shape.streams, [&]<int kStreams>() {
@@ -90,7 +95,7 @@ void stream_mix_forward(const StreamMixForward& a) {
         }
       });
     });
-  }
+  });
 }
 
 void stream_mix_backward(const StreamMixBackward& a) {
@@ -101,25 +106,18 @@ void stream_mix_backward(const StreamMixBackward& a) {
   const bool in_parts = shape.operators == 1;
   Scratch scratch;
   float* parts = in_parts ? scratch.floats(shape.batch * slices * entries) : nullptr;
-#pragma omp parallel
-  {
-#pragma omp for
-    for (int64_t item = 0; item < shape.batch * slices; ++item) {
-      const int64_t sequence = item / slices;
-      const Slice slice(shape.tokens, item % slices);
-      float* dg =
-          in_parts ? parts + item * entries : a.dg + operator_at(shape, sequence, slice.begin);
-      with_streams(shape.streams,
-                   [&]<int kStreams>() { mix_slice_backward<kStreams>(a, sequence, slice, dg); });
-    }
-    if (in_parts) {
-#pragma omp for
-      for (int64_t sequence = 0; sequence < shape.batch; ++sequence) {
-        add_slices(parts + sequence * slices * entries, slices, entries, 1,
-                   a.dg + sequence * entries);
-      }
-    }
-  }
+  in_parallel(shape.batch * slices, [&](int64_t item) {
+    const int64_t sequence = item / slices;
+    const Slice slice(shape.tokens, item % slices);
+    float* dg =
+        in_parts ? parts + item * entries : a.dg + operator_at(shape, sequence, slice.begin);
+    with_streams(shape.streams,
+                 [&]<int kStreams>() { mix_slice_backward<kStreams>(a, sequence, slice, dg); });
+  });
+  if (!in_parts) return;
+  in_parallel(shape.batch, [&](int64_t sequence) {
+    add_slices(parts + sequence * slices * entries, slices, entries, 1, a.dg + sequence * entries);
+  });
 }
 
 }  // namespace edelta::kernels::EDELTA_ISA

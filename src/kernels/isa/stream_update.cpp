@@ -2,11 +2,12 @@
 
 #include "edelta/kernels/stream.h"
 #include "kernels/isa/stream.h"
+#include "kernels/isa/stream_copy.h"
 
 namespace edelta::kernels::EDELTA_ISA {
 namespace {
 
-template <int kStreams, bool kMixed, typename V>
+template <int kStreams, bool kMixed, bool kPastCaches, typename V>
 void update_token(const StreamUpdateForward& a, int64_t token, int64_t begin, int64_t end) {
   const int64_t n = kStreams > 0 ? kStreams : a.shape.streams;
   const int64_t d = a.shape.width;
@@ -24,9 +25,23 @@ void update_token(const StreamUpdateForward& a, int64_t token, int64_t begin, in
       } else {
         sum_i += load<V>(x + i * d + c);
       }
-      store(updated + i * d + c, sum_i);
+      if constexpr (kPastCaches && kWidthOf<V> == kLanes) {
+        stream_store(updated + i * d + c, sum_i);
+      } else {
+        store(updated + i * d + c, sum_i);
+      }
     }
   }
+}
+
+template <int kStreams, bool kMixed, bool kPastCaches>
+void update_slice(const StreamUpdateForward& a, int64_t first, int64_t last) {
+  for_widths(a.shape.width, [&]<typename V>(int64_t begin, int64_t end) {
+    for (int64_t token = first; token < last; ++token) {
+      update_token<kStreamsFor<kStreams, V>, kMixed, kPastCaches, V>(a, token, begin, end);
+    }
+  });
+  if (kPastCaches) stream_fence();
 }
 
 // dx_j = Σ_i H_ij g_i and dh_ij += g_i∘x_j, g = dupdated.
@@ -107,18 +122,18 @@ void update_slice_backward(const StreamUpdateBackward& a, int64_t first, int64_t
 }  // namespace
 
 void stream_update_forward(const StreamUpdateForward& a) {
-  for_token_slices(a.shape, [&]<int kStreams>(int64_t first, int64_t last) {
-    for_widths(a.shape.width, [&]<typename V>(int64_t begin, int64_t end) {
-      constexpr int kN = kStreamsFor<kStreams, V>;
-      for (int64_t token = first; token < last; ++token) {
-        if (a.h != nullptr) {
-          update_token<kN, true, V>(a, token, begin, end);
-        } else {
-          update_token<kN, false, V>(a, token, begin, end);
-        }
-      }
+  const bool past_caches = outgrows_caches(a.shape.tokens * a.shape.streams * a.shape.width) &&
+                           a.shape.width % kLanes == 0 && misaligned(a.updated) == 0;
+  const auto update = [&]<bool kMixed, bool kPastCaches>() {
+    for_token_slices(a.shape, [&]<int kStreams>(int64_t first, int64_t last) {
+      update_slice<kStreams, kMixed, kPastCaches>(a, first, last);
     });
-  });
+  };
+  const auto choose = [&]<bool kMixed>() {
+    past_caches ? update.template operator()<kMixed, true>()
+                : update.template operator()<kMixed, false>();
+  };
+  a.h != nullptr ? choose.template operator()<true>() : choose.template operator()<false>();
 }
 
 void stream_update_backward(const StreamUpdateBackward& a) {

@@ -5,6 +5,7 @@
 
 #include "edelta/kernels/token_operator.h"
 #include "kernels/isa/lanes.h"
+#include "kernels/isa/parallel.h"
 #include "kernels/isa/stream.h"
 #include "kernels/isa/transpose.h"
 #include "kernels/scratch.h"
@@ -34,14 +35,13 @@ inline Lanes* lanes(Scratch& scratch, int64_t count) {
 template <typename Body>
 inline void for_token_blocks(const TokenOperatorShape& shape, const Body& body) {
   const int64_t blocks = (shape.tokens + kLanes - 1) / kLanes;
-#pragma omp parallel for
-  for (int64_t block = 0; block < blocks; ++block) {
+  in_parallel(blocks, [&](int64_t block) {
     const int64_t first = block * kLanes;
     const int64_t left = shape.tokens - first;
     with_streams(shape.streams, [&]<int kStreams>() {
       body.template operator()<kStreams>(first, left < kLanes ? left : kLanes);
     });
-  }
+  });
 }
 
 }  // namespace edelta::kernels::EDELTA_ISA

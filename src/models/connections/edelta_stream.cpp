@@ -1,7 +1,5 @@
 // Streamed EΔ: g = G_γ(x) from one fused net, then g + H_post (y repeated n times) with
 // y = F(LN(mean_i (H_pre g)_i)) at width d, the routing from each token as in JPmHC.
-#include "edelta/ops/mixers.h"
-#include "edelta/ops/streams.h"
 #include "models/connections/connections.h"
 #include "models/connections/geometric.h"
 #include "models/connections/router.h"
@@ -19,11 +17,8 @@ class EdeltaStreamConnection : public Connection {
         router_(site.add("router", std::make_shared<Router>(config, 2, "proj"))) {}
 
   Tensor forward(const Tensor& x, const Branch& f, Pass& pass) override {
-    const Tensor g = geo_(x, pass);
-    const auto logits = router_->forward(g);
-    const ops::Mixers h = ops::token_mixers(logits.y);
-    const auto aggregate = ops::stream_aggregate(h.pre, logits.x);
-    return ops::stream_update({}, aggregate.x, h.post, f(aggregate.y));
+    const ops::Routed routed = router_->forward(geo_(x, pass));
+    return ops::routed_update(routed, f(routed.aggregate));
   }
 
   void initialise() override {

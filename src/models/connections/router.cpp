@@ -1,7 +1,5 @@
 #include "models/connections/router.h"
 
-#include "edelta/ops/sublayers.h"
-
 namespace edelta::models {
 
 using torch::Tensor;
@@ -9,15 +7,14 @@ namespace nn = torch::nn;
 
 Router::Router(const ModelConfig& config, int64_t matrices, const std::string& projection_name)
     : n_(config.n_streams),
+      cayley_{config.cayley_alpha, config.cayley_iterations},
       projection_init_(config.projection_init),
       norm_(register_module("norm", std::make_shared<geometry::LayerNorm>(config.n_embd, true))),
       projection_(register_module(projection_name, nn::Linear(config.n_embd, matrices * n_ * n_))) {
 }
 
-ops::WithInput Router::forward(const Tensor& x) {
-  const auto routed =
-      ops::linear_with_input(x, norm_->norm(), {projection_->weight, projection_->bias});
-  return {routed.y.unflatten(-1, {-1, n_, n_}), routed.x};
+ops::Routed Router::forward(const Tensor& x) {
+  return ops::route(x, norm_->norm(), {projection_->weight, projection_->bias}, n_, cayley_);
 }
 
 void Router::initialise() {

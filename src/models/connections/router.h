@@ -1,4 +1,5 @@
-// Routing logits: Linear(LN(x)) per token, n×n matrices side by side (JPmHC and the streamed EΔ).
+// Routing by token (JPmHC and the streamed EΔ): mixers from the logits Linear(LN(x)), n×n matrices
+// side by side.
 #pragma once
 
 #include "edelta/torch.h"
@@ -7,6 +8,7 @@
 
 #include "edelta/geometry/modules.h"
 #include "edelta/models/config.h"
+#include "edelta/ops/routing.h"
 
 namespace edelta::models {
 
@@ -15,14 +17,14 @@ class Router : public torch::nn::Module {
   // `matrices` n×n logits a token; the linear layer is registered under `projection_name`.
   Router(const ModelConfig& config, int64_t matrices, const std::string& projection_name);
 
-  // x [B, T, D] → logits [B, T, matrices, n, n], with x passed on.
-  ops::WithInput forward(const torch::Tensor& x);
+  ops::Routed forward(const torch::Tensor& x);
 
   // `projection_init = identity`: all logits start at zero.
   void initialise();
 
  private:
   int64_t n_;
+  ops::CayleyIteration cayley_;
   ProjectionInit projection_init_;
   std::shared_ptr<geometry::LayerNorm> norm_;
   torch::nn::Linear projection_;

@@ -1,0 +1,79 @@
+// The linear layer tile by tile, with room for what else shall be done with a tile of tokens while
+// it is in the cache.
+#pragma once
+
+#include <omp.h>
+
+#include "edelta/kernels/linear.h"
+#include "kernels/isa/normed_input.h"
+#include "kernels/isa/rows.h"
+#include "kernels/isa/thread_gradients.h"
+#include "kernels/isa/tile_product.h"
+#include "kernels/isa/token_tiles.h"
+#include "kernels/isa/transpose.h"
+#include "kernels/scratch.h"
+
+namespace edelta::kernels::EDELTA_ISA {
+
+// after(tile) is called when the tile's y is there.
+template <typename After>
+void linear_forward_tiles(const LinearForward& a, const TokenTiles& tiles, const After& after) {
+  Scratch scratch;
+  const NormedInput input(a, tiles, scratch);
+  const int64_t packed_stride = padded(a.out);
+  float* packed = scratch.floats(a.in * packed_stride);
+  const TileProduct product =
+      TileProduct::of_rows(tiles, a.out, a.in, {input.stride(), packed_stride, a.out},
+                           starting_form(a.residual, a.bias));
+#pragma omp parallel num_threads(tiles.threads())
+  {
+    shared_transpose(a.weight, a.out, a.in, packed, packed_stride);
+    const int thread = omp_get_thread_num();
+#pragma omp for schedule(static)
+    for (int64_t tile = 0; tile < tiles.count(); ++tile) {
+      const int64_t rows = tiles.rows(tile);
+      const int64_t at = tiles.first(tile) * a.out;
+      const float* n = input.forward(tile, thread, a.eps, a.mean, a.rstd);
+      start_rows(rows, a.out, at_or_null(a.residual, at), a.bias, a.y + at);
+      product(rows, n, packed, a.y + at);
+      after(tile);
+    }
+  }
+}
+
+// before(tile) is called before the tile's dy is read. It returns what is to be added to the tile's
+// dx, or null.
+template <typename Before>
+void linear_backward_tiles(const LinearBackward& a, const TokenTiles& tiles, const Before& before) {
+  enum Sum { kWeight, kBias, kNormWeight, kNormBias };
+  Scratch scratch;
+  ThreadGradients gradients;
+  gradients.add(kWeight, a.dweight, a.out * a.in);
+  gradients.add(kBias, a.dbias, a.out);
+  gradients.add(kNormWeight, a.dnorm_weight, a.in);
+  gradients.add(kNormBias, a.dnorm_bias, a.in);
+  gradients.allocate(scratch, tiles.threads());
+  const NormedInput input(a, tiles, scratch);
+  const InputGradient<LinearBackward> input_gradient(a, tiles, a.out, a.out, scratch);
+  const TileProduct weight_gradient =
+      TileProduct::over_rows(tiles, a.out, a.in, {a.out, input.stride(), a.in});
+#pragma omp parallel num_threads(tiles.threads())
+  {
+    const int thread = omp_get_thread_num();
+    const ThreadGradients::Sums sums = gradients.start(thread);
+#pragma omp for schedule(static)
+    for (int64_t tile = 0; tile < tiles.count(); ++tile) {
+      const int64_t rows = tiles.rows(tile);
+      const float* dy = a.dy + tiles.first(tile) * a.out;
+      const float* straight = before(tile);
+      if (a.dbias != nullptr) add_rows(rows, a.out, dy, a.out, sums[kBias]);
+      if (a.dweight != nullptr) {
+        weight_gradient(rows, dy, input.again(tile, thread, a.mean, a.rstd), sums[kWeight]);
+      }
+      input_gradient(tile, thread, dy, a.weight, straight, sums[kNormWeight], sums[kNormBias]);
+    }
+    gradients.shared_reduce();
+  }
+}
+
+}  // namespace edelta::kernels::EDELTA_ISA

@@ -1,0 +1,131 @@
+#include "edelta/kernels/route.h"
+#include "edelta/kernels/stream.h"
+#include "ops/autograd.h"
+#include "ops/fused.h"
+
+namespace edelta::ops::fused {
+namespace {
+
+using torch::autograd::Function;
+
+std::vector<int64_t> by_token(const Tensor& x, std::initializer_list<int64_t> sizes) {
+  std::vector<int64_t> all = x.sizes().vec();
+  all.pop_back();
+  all.insert(all.end(), sizes);
+  return all;
+}
+
+// The gradient of an output with `sizes`, zero where the output was not used.
+Tensor given_or_zero(const Tensor& gradient, const std::vector<int64_t>& sizes,
+                     const Tensor& like) {
+  return gradient.defined() ? gradient.contiguous() : torch::zeros(sizes, like.options());
+}
+
+// Returns the aggregate, post, x passed on, whose gradient is that of H_res x, and H_res if there
+// are logits for it.
+class RouteFunction : public Function<RouteFunction> {
+ public:
+  static variable_list forward(AutogradContext* context, const Tensor& x,
+                               const OptionalTensor& norm_weight, const OptionalTensor& norm_bias,
+                               bool rms, const Tensor& weight, const OptionalTensor& bias,
+                               int64_t streams, double alpha, int64_t iterations, bool keep) {
+    const int64_t in = weight.size(1);
+    const int64_t out = weight.size(0);
+    const int64_t tokens = x.numel() / in;
+    const bool mixes = out == 3 * streams * streams;
+    const auto options = x.options().requires_grad(false);
+    const Statistics statistics(keep && norm_weight, tokens, x);
+    const Tensor z = torch::empty(by_token(x, {out}), options);
+    const Tensor pre = torch::empty(by_token(x, {streams}), options);
+    const Tensor post = torch::empty_like(pre);
+    const Tensor residual =
+        mixes ? torch::empty(by_token(x, {streams, streams}), options) : Tensor();
+    const Tensor aggregate = torch::empty(by_token(x, {in / streams}), options);
+    kernels::route_forward({.logits = {.tokens = tokens,
+                                       .in = in,
+                                       .out = out,
+                                       .x = data(x),
+                                       .norm_weight = data(norm_weight),
+                                       .norm_bias = data(norm_bias),
+                                       .rms = rms,
+                                       .eps = static_cast<float>(rms ? kRmsNormEps : kLayerNormEps),
+                                       .weight = data(weight),
+                                       .bias = data(bias),
+                                       .y = data(z),
+                                       .mean = data(statistics.mean),
+                                       .rstd = data(statistics.rstd)},
+                            .streams = streams,
+                            .iterations = iterations,
+                            .alpha = static_cast<float>(alpha),
+                            .pre = data(pre),
+                            .post = data(post),
+                            .residual = data(residual),
+                            .aggregate = data(aggregate)});
+    if (keep) {
+      save(context, {x, norm_weight, norm_bias, weight, bias},
+           {statistics.mean, statistics.rstd, z, pre, residual});
+      context->saved_data["rms"] = rms;
+      context->saved_data["alpha"] = alpha;
+      context->saved_data["iterations"] = iterations;
+      context->set_materialize_grads(false);
+    }
+    return mixes ? variable_list{aggregate, post, x, residual} : variable_list{aggregate, post, x};
+  }
+
+  static variable_list backward(AutogradContext* context, const variable_list& gradients) {
+    const variable_list saved = context->get_saved_variables();
+    const Tensor& x = saved[0];
+    const Tensor& pre = saved[8];
+    const int64_t in = saved[3].size(1);
+    const int64_t streams = pre.size(-1);
+    const Tensor daggregate = given_or_zero(gradients[0], by_token(x, {in / streams}), x);
+    const Tensor dpost = given_or_zero(gradients[1], by_token(x, {streams}), x);
+    const Tensor dmixed = given_or_zero(gradients[2], by_token(x, {in}), x);
+    const Tensor dresidual =
+        gradients.size() > 3 && gradients[3].defined() ? gradients[3].contiguous() : Tensor();
+    const Tensor dx = gradient_memory(saved, 0);
+    const Tensor dnorm_weight = gradient_of(context, saved, 1);
+    const Tensor dnorm_bias = gradient_of(context, saved, 2);
+    const Tensor dweight = gradient_of(context, saved, 3);
+    const Tensor dbias = gradient_of(context, saved, 4);
+    kernels::route_backward({.logits = {.tokens = x.numel() / in,
+                                        .in = in,
+                                        .out = saved[3].size(0),
+                                        .x = data(x),
+                                        .norm_weight = data(saved[1]),
+                                        .norm_bias = data(saved[2]),
+                                        .rms = context->saved_data["rms"].toBool(),
+                                        .mean = data(saved[5]),
+                                        .rstd = data(saved[6]),
+                                        .weight = data(saved[3]),
+                                        .dx = data(dx),
+                                        .dweight = data(dweight),
+                                        .dbias = data(dbias),
+                                        .dnorm_weight = data(dnorm_weight),
+                                        .dnorm_bias = data(dnorm_bias)},
+                             .streams = streams,
+                             .iterations = context->saved_data["iterations"].toInt(),
+                             .alpha = static_cast<float>(context->saved_data["alpha"].toDouble()),
+                             .z = data(saved[7]),
+                             .pre = data(pre),
+                             .residual = data(saved[9]),
+                             .dpost = data(dpost),
+                             .daggregate = data(daggregate),
+                             .dresidual = data(dresidual),
+                             .dmixed = data(dmixed)});
+    return {dx, dnorm_weight, dnorm_bias, {}, dweight, dbias, {}, {}, {}, {}};
+  }
+};
+
+}  // namespace
+
+Routed route(const Tensor& x, const Norm& norm, const Affine& map, int64_t streams,
+             const CayleyIteration& cayley) {
+  const variable_list all = RouteFunction::apply(
+      x.contiguous(), optional(norm.weight), optional(norm.bias), norm.rms, map.weight.contiguous(),
+      optional(map.bias), streams, cayley.alpha, cayley.iterations,
+      will_differentiate({x, norm.weight, norm.bias, map.weight, map.bias}));
+  return {all[0], all.size() > 3 ? all[3] : Tensor(), all[1], all[2], /*fused=*/true};
+}
+
+}  // namespace edelta::ops::fused
