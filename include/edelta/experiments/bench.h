@@ -53,7 +53,7 @@ struct ModelBench {
 struct BenchOptions {
   int64_t batch = 64;
   int64_t length = 255;
-  int64_t repetitions = 3;
+  int64_t repetitions = 5;
   bool compare = true;  // also time the composite version, interleaved
 };
 
