@@ -1,5 +1,6 @@
 #include "edelta/kernels/stream.h"
 
+#include <new>
 #include <vector>
 
 #include "fastest.h"
@@ -12,7 +13,21 @@ constexpr int64_t kTokens = 255;
 constexpr int64_t kStreams = 4;
 constexpr int64_t kAll = kBatch * kTokens;
 
-std::vector<float> ones(int64_t count) { return std::vector<float>(count, 1.0F); }
+// Tensors begin at whole cache lines; so do these.
+template <typename Float>
+struct CacheLineAllocator {
+  using value_type = Float;
+  Float* allocate(size_t count) {
+    return static_cast<Float*>(::operator new(count * sizeof(Float), kLine));
+  }
+  void deallocate(Float* memory, size_t) { ::operator delete(memory, kLine); }
+  bool operator==(const CacheLineAllocator&) const = default;
+
+  static constexpr std::align_val_t kLine{64};
+};
+using Floats = std::vector<float, CacheLineAllocator<float>>;
+
+Floats ones(int64_t count) { return Floats(count, 1.0F); }
 
 // Floats read or written once, per iteration.
 void count_bytes(benchmark::State& state, int64_t floats) {

@@ -1,5 +1,4 @@
 #include "edelta/kernels/route.h"
-#include "edelta/kernels/stream.h"
 #include "ops/autograd.h"
 #include "ops/fused.h"
 
@@ -83,7 +82,7 @@ class RouteFunction : public Function<RouteFunction> {
     const Tensor dmixed = given_or_zero(gradients[2], by_token(x, {in}), x);
     const Tensor dresidual =
         gradients.size() > 3 && gradients[3].defined() ? gradients[3].contiguous() : Tensor();
-    const Tensor dx = gradient_memory(saved, 0);
+    const Tensor dx = gradient_of(context, saved, 0);
     const Tensor dnorm_weight = gradient_of(context, saved, 1);
     const Tensor dnorm_bias = gradient_of(context, saved, 2);
     const Tensor dweight = gradient_of(context, saved, 3);

@@ -65,8 +65,8 @@ class StreamAggregateFunction : public Function<StreamAggregateFunction> {
   }
 };
 
-// With `defer`, what goes back to x is the gradient of H x, and nothing goes back to H: route()
-// takes care of both.
+// stream_update, and routed_update with `defer`: what goes back to x is then the gradient of H x,
+// and nothing goes back to H; RouteFunction sees to both.
 class StreamUpdateFunction : public Function<StreamUpdateFunction> {
  public:
   static Tensor forward(AutogradContext* context, const OptionalTensor& h, const Tensor& x,

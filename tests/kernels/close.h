@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <cstring>
 #include <functional>
 #include <limits>
@@ -33,6 +34,12 @@ inline std::vector<double> widen(const std::vector<float>& values) {
 // Filled with NaN, so that an entry that a kernel forgets shows.
 inline std::vector<float> unwritten(int64_t count) {
   return std::vector<float>(count, std::numeric_limits<float>::quiet_NaN());
+}
+
+// The first place at a multiple of 64 bytes.
+inline float* aligned(std::vector<float>& memory) {
+  const auto beyond = reinterpret_cast<uintptr_t>(memory.data()) / sizeof(float) % 16;
+  return memory.data() + (16 - beyond) % 16;
 }
 
 // Every entry within `tolerance`, relative to the largest of the reference (or to 1e-3 of a unit).

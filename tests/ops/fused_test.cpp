@@ -169,6 +169,31 @@ TEST_P(FusedOps, Routing) {
           return routed_update(r, r.aggregate.sin());
         },
         inputs);
+    // Without a norm, with an RMS norm, without biases.
+    for (const bool rms : {false, true}) {
+      expect_fused_equals_composite(
+          [=](const auto& a) {
+            const Routed r = route(a[0], {a[1], {}, rms}, {a[2], {}}, n);
+            return routed_update(r, r.aggregate);
+          },
+          {inputs[0], rms ? inputs[1] : Tensor(), inputs[3]});
+    }
+    // x in another order in memory, and the parameters frozen.
+    expect_fused_equals_composite(
+        [=](const auto& a) {
+          const auto frozen = [&](int i) { return inputs[i].to(a[0].scalar_type()); };
+          const Routed r =
+              route(a[0].transpose(0, 1), {frozen(1), frozen(2)}, {frozen(3), frozen(4)}, n);
+          return routed_update(r, r.aggregate);
+        },
+        {inputs[0]});
+    // The parameters alone.
+    expect_fused_equals_composite(
+        [=](const auto& a) {
+          const Routed r = route(inputs[0].to(a[0].scalar_type()), {a[0], a[1]}, {a[2], a[3]}, n);
+          return routed_update(r, r.aggregate);
+        },
+        {inputs[1], inputs[2], inputs[3], inputs[4]});
     // Each output alone: the others then have no gradient.
     expect_fused_equals_composite([=](const auto& a) { return routed(a).aggregate; }, inputs);
     expect_fused_equals_composite([=](const auto& a) { return routed(a).post; }, inputs);
@@ -228,6 +253,23 @@ TEST_P(FusedOps, LinearWithItsInputAndAnRmsNorm) {
            normal({out})});
     }
   }
+}
+
+TEST(Routing, WhatItReturnsCannotBeExchanged) {
+  torch::manual_seed(1);
+  const auto parameter = [](std::vector<int64_t> sizes) {
+    return torch::randn(sizes, torch::requires_grad());
+  };
+  const Tensor x = torch::randn({2, 3, 8}), weight = parameter({12, 8});
+  Routed routed = route(x, {parameter({8}), {}}, {weight, {}}, 2);
+  routed.residual = routed.residual.detach();
+  EXPECT_THROW(routed_update(routed, routed.aggregate), c10::Error);
+  EXPECT_THROW(route(x, {}, {parameter({16, 8}), {}}, 2), c10::Error);
+  EXPECT_THROW(route(x, {}, {parameter({12, 10}), {}}, 2), c10::Error);
+
+  const torch::NoGradGuard no_gradients;
+  const Routed inference = route(x, {}, {weight, {}}, 2);
+  EXPECT_EQ(routed_update(inference, inference.aggregate).sizes(), x.sizes());
 }
 
 INSTANTIATE_TEST_SUITE_P(Shapes, FusedOps,

@@ -14,8 +14,8 @@ struct RouteForward {
   // no residual.
   LinearForward logits;
   int64_t streams = 0;         // n
-  int64_t iterations = 2;      // of H_res, as is alpha: see token_operator.h
-  float alpha = 0.1F;          //
+  int64_t iterations = 2;      // of the iterative Cayley transform, for H_res
+  float alpha = 0.1F;          // likewise
   float* pre = nullptr;        // [N, n]
   float* post = nullptr;       // [N, n]
   float* residual = nullptr;   // H_res [N, n, n], with three matrices
@@ -23,7 +23,7 @@ struct RouteForward {
 };
 
 struct RouteBackward {
-  LinearBackward logits;  // dy and straight are unused, dx must be given
+  LinearBackward logits;  // dy and straight are unused: they are made tile by tile
   int64_t streams = 0;
   int64_t iterations = 2;
   float alpha = 0.1F;

@@ -28,7 +28,8 @@ struct CayleyIteration {
   double alpha = 0.1;
   int64_t iterations = 2;
 };
-// From the logits of each token [..., 2, n, n], Z_pre and Z_post, or [..., 3, n, n], with Z_res.
+// From the logits of each token [..., 2, n, n], Z_pre and Z_post, or [..., 3, n, n], with Z_res. A
+// part of route (routing.h), which has the fused version of the whole.
 Mixers token_mixers(const torch::Tensor& z, const CayleyIteration& cayley = {});
 
 }  // namespace edelta::ops

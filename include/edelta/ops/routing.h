@@ -12,9 +12,10 @@ struct Routed {
   torch::Tensor aggregate;  // Σ_j pre_j x_j [B, T, d], for the sub-layer
   torch::Tensor residual;   // H_res [B, T, n, n]; undefined: the identity
   torch::Tensor post;       // [B, T, n]
-  // For routed_update alone. Where `fused`, the gradient that flows into it is that of H_res x: the
-  // backward pass of route then takes x, and this gradient, from memory only once.
-  torch::Tensor x;
+  torch::Tensor x;          // for routed_update alone
+  // Then the gradient that flows into `x` is that of H_res x, and none flows from routed_update
+  // into `residual`: the backward pass of route sees to both, so that it takes x and this gradient
+  // from memory only once. `residual` and `x` must come to routed_update as route returned them.
   bool fused = false;
 };
 

@@ -8,7 +8,7 @@
 #include "kernels/gemm.h"
 #include "kernels/isa/lanes.h"
 #include "kernels/isa/look_ahead.h"
-#include "kernels/isa/stream_copy.h"
+#include "kernels/isa/past_caches.h"
 #include "kernels/isa/transpose.h"
 #include "kernels/isa/vector_exp.h"
 #include "kernels/scratch.h"
@@ -372,8 +372,8 @@ class BackwardHead {
       sum_keys_[tiles](dscores_, keys_ + first_key * size, dquery_);
     });
     for (int64_t i = 0; i < rows; ++i) {
-      stream_copy(dquery_ + i * size, size, arguments_.dqkv + query_at + i * tiling_.qkv_stride,
-                  scale_);
+      copy_past_caches(dquery_ + i * size, size,
+                       arguments_.dqkv + query_at + i * tiling_.qkv_stride, scale_);
     }
   }
 
@@ -422,7 +422,7 @@ void add_groups(float* parts, int64_t count, int64_t groups) {
 // The rows of one head to their places in the tensor.
 void unpack_rows(const float* from, const Tiling& tiling, float factor, float* to) {
   for (int64_t t = 0; t < tiling.tokens; ++t) {
-    stream_copy(from + t * tiling.size, tiling.size, to + t * tiling.qkv_stride, factor);
+    copy_past_caches(from + t * tiling.size, tiling.size, to + t * tiling.qkv_stride, factor);
   }
 }
 
@@ -473,7 +473,7 @@ void attention_backward(const AttentionBackward& arguments) {
         write(index, parts + index * groups * 2 * part);
       }
     }
-    stream_fence();
+    fence_past_caches();
   }
 }
 

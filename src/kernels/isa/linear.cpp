@@ -16,8 +16,10 @@ void linear_forward(const LinearForward& a) {
 
 void linear_backward(const LinearBackward& a) {
   const TokenTiles tiles(a.tokens, kTileRows, a.in * a.out);
-  linear_backward_tiles(
-      a, tiles, [&](int64_t tile) { return at_or_null(a.straight, tiles.first(tile) * a.in); });
+  linear_backward_tiles(a, tiles, a.straight != nullptr, [&](int64_t tile) {
+    const int64_t first = tiles.first(tile);
+    return TileGradients{a.dy + first * a.out, at_or_null(a.straight, first * a.in)};
+  });
 }
 
 }  // namespace edelta::kernels::EDELTA_ISA

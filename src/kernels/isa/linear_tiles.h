@@ -41,10 +41,17 @@ void linear_forward_tiles(const LinearForward& a, const TokenTiles& tiles, const
   }
 }
 
-// before(tile) is called before the tile's dy is read. It returns what is to be added to the tile's
-// dx, or null.
-template <typename Before>
-void linear_backward_tiles(const LinearBackward& a, const TokenTiles& tiles, const Before& before) {
+// What a tile's backward pass starts from: its rows of dy, and of what is added to its dx, or null.
+struct TileGradients {
+  const float* dy;
+  const float* straight;
+};
+
+// gradients_of(tile) gives the tile's TileGradients, in place of a.dy and a.straight; `adds` says
+// whether there is anything to add.
+template <typename GradientsOf>
+void linear_backward_tiles(const LinearBackward& a, const TokenTiles& tiles, bool adds,
+                           const GradientsOf& gradients_of) {
   enum Sum { kWeight, kBias, kNormWeight, kNormBias };
   Scratch scratch;
   ThreadGradients gradients;
@@ -54,7 +61,7 @@ void linear_backward_tiles(const LinearBackward& a, const TokenTiles& tiles, con
   gradients.add(kNormBias, a.dnorm_bias, a.in);
   gradients.allocate(scratch, tiles.threads());
   const NormedInput input(a, tiles, scratch);
-  const InputGradient<LinearBackward> input_gradient(a, tiles, a.out, a.out, scratch);
+  const InputGradient<LinearBackward> input_gradient(a, tiles, a.out, a.out, adds, scratch);
   const TileProduct weight_gradient =
       TileProduct::over_rows(tiles, a.out, a.in, {a.out, input.stride(), a.in});
 #pragma omp parallel num_threads(tiles.threads())
@@ -64,8 +71,7 @@ void linear_backward_tiles(const LinearBackward& a, const TokenTiles& tiles, con
 #pragma omp for schedule(static)
     for (int64_t tile = 0; tile < tiles.count(); ++tile) {
       const int64_t rows = tiles.rows(tile);
-      const float* dy = a.dy + tiles.first(tile) * a.out;
-      const float* straight = before(tile);
+      const auto [dy, straight] = gradients_of(tile);
       if (a.dbias != nullptr) add_rows(rows, a.out, dy, a.out, sums[kBias]);
       if (a.dweight != nullptr) {
         weight_gradient(rows, dy, input.again(tile, thread, a.mean, a.rstd), sums[kWeight]);

@@ -3,8 +3,8 @@
 #include <omp.h>
 
 #include "kernels/isa/normed_input.h"
+#include "kernels/isa/past_caches.h"
 #include "kernels/isa/rows.h"
-#include "kernels/isa/stream_copy.h"
 #include "kernels/isa/thread_gradients.h"
 #include "kernels/isa/tile_product.h"
 #include "kernels/isa/token_tiles.h"
@@ -25,7 +25,7 @@ void activate(int64_t rows, int64_t n, const float* bias, float* pre_activation,
 #pragma omp simd
       for (int64_t i = 0; i < n; ++i) h[i] += bias[i];
     }
-    if (pre_activation != nullptr) stream_copy(h, n, pre_activation + r * n);
+    if (pre_activation != nullptr) copy_past_caches(h, n, pre_activation + r * n);
 #pragma omp simd
     for (int64_t i = 0; i < n; ++i) h[i] = gelu(h[i]);
   }
@@ -55,7 +55,7 @@ class TileBackward {
         stride_(padded(a.hidden)),
         hidden_(scratch.floats(tiles.threads() * 2 * tiles.rows() * stride_)),
         input_(a, tiles, scratch),
-        input_gradient_(a, tiles, a.hidden, stride_, scratch),
+        input_gradient_(a, tiles, a.hidden, stride_, a.straight != nullptr, scratch),
         project_back_(TileProduct::of_rows(tiles, a.hidden, a.out, {a.out, a.hidden, stride_},
                                            Gemm::C::overwrite)),
         proj_gradient_(TileProduct::over_rows(tiles, a.out, a.hidden, {a.out, stride_, a.hidden})),
@@ -123,7 +123,7 @@ void mlp_forward(const MlpForward& a) {
       start_rows(rows, a.out, at_or_null(a.residual, first * a.out), a.proj_bias, y);
       project(rows, h, proj, y);
     }
-    stream_fence();
+    fence_past_caches();
   }
 }
 

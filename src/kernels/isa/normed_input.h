@@ -6,8 +6,8 @@
 
 #include "kernels/gemm.h"
 #include "kernels/isa/layer_norm.h"
+#include "kernels/isa/past_caches.h"
 #include "kernels/isa/rows.h"
-#include "kernels/isa/stream_copy.h"
 #include "kernels/isa/tile_product.h"
 #include "kernels/isa/token_tiles.h"
 #include "kernels/scratch.h"
@@ -74,16 +74,17 @@ class NormedInput {
 template <typename Arguments>
 class InputGradient {
  public:
+  // `adds`: something is added to dx.
   InputGradient(const Arguments& a, const TokenTiles& tiles, int64_t k, int64_t da_stride,
-                Scratch& scratch)
+                bool adds, Scratch& scratch)
       : a_(a),
         norm_(norm_of(a)),
         tiles_(tiles),
         past_caches_(outgrows_caches(a.tokens * a.in)),
         stride_(normed() ? padded(a.in) : a.in),
-        product_(TileProduct::of_rows(
-            tiles, a.in, k, {da_stride, a.in, stride_},
-            !normed() && a.straight != nullptr ? Gemm::C::accumulate : Gemm::C::overwrite)) {
+        product_(
+            TileProduct::of_rows(tiles, a.in, k, {da_stride, a.in, stride_},
+                                 !normed() && adds ? Gemm::C::accumulate : Gemm::C::overwrite)) {
     if (normed()) memory_ = scratch.floats(tiles.threads() * tiles.rows() * stride_);
   }
 
@@ -107,7 +108,7 @@ class InputGradient {
       norm_row_backward(tiles_.first(tile) + r, dn + r * stride_, at_or_null(straight, r * a_.in),
                         dnorm_weight);
     }
-    if (past_caches_) stream_fence();
+    if (past_caches_) fence_past_caches();
   }
 
  private:
@@ -124,7 +125,7 @@ class InputGradient {
       return;
     }
     normalize_backward(norm_, a_.x + at, m, dn, straight, dn);
-    stream_copy(dn, a_.in, a_.dx + at);
+    copy_past_caches(dn, a_.in, a_.dx + at);
   }
 
   const Arguments& a_;

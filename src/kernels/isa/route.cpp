@@ -1,7 +1,7 @@
 // A tile of tokens stays in the L2 cache from its logits to its aggregate, and on the way back from
-// the gradients of the mixers to that of x: at D = 512 a token's row is 2 KiB, of which the
-// backward pass holds six (x, the gradient of the mixed streams and what it gives x, the normed x,
-// its gradient, and dx).
+// the gradients of the mixers to that of x. At D = 512 a token's row takes 2 KiB; the products of
+// the backward pass hold four of them (x, normed x and its gradient, and what flows to x past the
+// logits), 768 KiB with the tile's 96 tokens.
 //
 //   forward    x → z → pre, post, H_res → aggregate
 //   backward   dmixed → dH_res, daggregate → dpre;  dpre, dpost, dH_res → dz → dx, dW, …
@@ -40,30 +40,30 @@ void route_tokens(const RouteForward& a, int64_t first, int64_t tokens) {
   stream_aggregate_forward({{tokens, n, d}, x, a.pre + first * n, a.aggregate + first * d});
 }
 
-// dz, and what flows to x past the logits: `straight`, of the tile alone.
+// Of the tile alone: dz, and `straight`, what flows to x past the logits.
 void route_tokens_backward(const RouteBackward& a, int64_t first, int64_t tokens, float* dz,
                            float* straight) {
   const int64_t n = a.streams, width = a.logits.in, d = width / n, entries = n * n;
   const float* x = a.logits.x + first * width;
   const float* z = a.z + first * a.logits.out;
-  const float* dx = a.dmixed + first * width;
+  const float* unmixed = a.dmixed + first * width;
   const TokenOperatorShape shape{tokens, n, a.logits.out};
-  dz += first * a.logits.out;
   Scratch scratch;
   if (a.residual != nullptr) {
     float* dresidual = scratch.floats(tokens * entries);
     stream_mix_backward(
-        {{1, tokens, tokens, n, d}, x, a.residual + first * entries, dx, straight, dresidual});
+        {{1, tokens, tokens, n, d}, x, a.residual + first * entries, unmixed, straight, dresidual});
     if (a.dresidual != nullptr) {
-      add_rows(1, tokens * entries, a.dresidual + first * entries, 0, dresidual);
+      const float* more = a.dresidual + first * entries;
+      for (int64_t i = 0; i < tokens * entries; ++i) dresidual[i] += more[i];
     }
     iterative_cayley_backward(
         {shape, a.iterations, a.alpha, z + 2 * entries, dresidual, dz + 2 * entries});
-    dx = straight;
+    unmixed = straight;
   }
   float* dpre = scratch.floats(tokens * n);
   stream_aggregate_backward(
-      {{tokens, n, d}, x, a.pre + first * n, a.daggregate + first * d, dx, straight, dpre});
+      {{tokens, n, d}, x, a.pre + first * n, a.daggregate + first * d, unmixed, straight, dpre});
   mixer_weights_backward({shape, z, z + entries, dpre, a.dpost + first * n, dz, dz + entries});
 }
 
@@ -77,17 +77,14 @@ void route_forward(const RouteForward& a) {
 
 void route_backward(const RouteBackward& a) {
   const TokenTiles tiles(a.logits.tokens, kTileRows, a.logits.in * a.logits.out);
-  const int64_t tile_size = tiles.rows() * a.logits.in;
+  const int64_t row = a.logits.out + a.logits.in;
   Scratch scratch;
-  float* dz = scratch.floats(a.logits.tokens * a.logits.out);
-  float* straight = scratch.floats(tiles.threads() * tile_size);
-  LinearBackward logits = a.logits;
-  logits.dy = dz;
-  logits.straight = straight;
-  linear_backward_tiles(logits, tiles, [&](int64_t tile) {
-    float* of_tile = straight + omp_get_thread_num() * tile_size;
-    route_tokens_backward(a, tiles.first(tile), tiles.rows(tile), dz, of_tile);
-    return of_tile;
+  float* memory = scratch.floats(tiles.threads() * tiles.rows() * row);
+  linear_backward_tiles(a.logits, tiles, /*adds=*/true, [&](int64_t tile) {
+    float* dz = memory + omp_get_thread_num() * tiles.rows() * row;
+    float* straight = dz + tiles.rows() * a.logits.out;
+    route_tokens_backward(a, tiles.first(tile), tiles.rows(tile), dz, straight);
+    return TileGradients{dz, straight};
   });
 }
 

@@ -37,8 +37,10 @@ void mix_token_backward(int64_t streams, int64_t width, int64_t begin, int64_t e
   const int64_t n = kStreams > 0 ? kStreams : streams;
   for (int64_t c = begin; c < end; c += kWidthOf<V>) {
     for (int64_t j = 0; j < n; ++j) {
-      __builtin_prefetch(x + kAhead + j * width + c);
-      __builtin_prefetch(dy + kAhead + j * width + c);
+      if constexpr (kWidthOf<V> == kLanes) {
+        __builtin_prefetch(x + kAhead + j * width + c);
+        __builtin_prefetch(dy + kAhead + j * width + c);
+      }
       const V x_j = load<V>(x + j * width + c);
       V mixed{};
       for (int64_t i = 0; i < n; ++i) {

@@ -1,8 +1,8 @@
 #include <string.h>
 
 #include "edelta/kernels/stream.h"
+#include "kernels/isa/past_caches.h"
 #include "kernels/isa/stream.h"
-#include "kernels/isa/stream_copy.h"
 
 namespace edelta::kernels::EDELTA_ISA {
 namespace {
@@ -26,7 +26,7 @@ void update_token(const StreamUpdateForward& a, int64_t token, int64_t begin, in
         sum_i += load<V>(x + i * d + c);
       }
       if constexpr (kPastCaches && kWidthOf<V> == kLanes) {
-        stream_store(updated + i * d + c, sum_i);
+        store_past_caches(updated + i * d + c, sum_i);
       } else {
         store(updated + i * d + c, sum_i);
       }
@@ -41,7 +41,7 @@ void update_slice(const StreamUpdateForward& a, int64_t first, int64_t last) {
       update_token<kStreamsFor<kStreams, V>, kMixed, kPastCaches, V>(a, token, begin, end);
     }
   });
-  if (kPastCaches) stream_fence();
+  if constexpr (kPastCaches) fence_past_caches();
 }
 
 // dx_j = Σ_i H_ij g_i and dh_ij += g_i∘x_j, g = dupdated.
