@@ -178,13 +178,6 @@ TEST(Document, PutsNumbersIntoTheTablesUnit) {
   EXPECT_EQ(document.unfinished.size(), 2u);
 }
 
-TEST(Document, RejectsWhatAreNoResults) {
-  test::expect_error<InputError>([] { make_document(Json::object()); }, "no results");
-  Json broken = fixture();
-  broken["experiments"][0]["tables"][0].erase("columns");
-  test::expect_error<InputError>([&] { make_document(broken); }, "columns");
-}
-
 // Everything in the results is on both pages.
 TEST(Report, LosesNothing) {
   const Json results = fixture();
@@ -217,6 +210,24 @@ TEST(Report, LosesNothing) {
   for (const Json& sentence : results["verdict_rule"]) on_both(sentence);
   on_both(results["preset"]);
   on_both(results["machine"]["cpu"]);
+}
+
+TEST(Report, RejectsWhatAreNoResults) {
+  const TemporaryFolder folder;
+  const auto expect_rejected = [&](const Json& results, const std::string& reason) {
+    test::expect_error<InputError>([&] { write_report(results, folder.path()); },
+                                   "these are no results of a reproduction: " + reason);
+    EXPECT_TRUE(fs::is_empty(folder.path()));
+  };
+  expect_rejected(Json::object(), "key 'experiments' not found");
+  Json no_columns = fixture();
+  no_columns["experiments"][0]["tables"][0].erase("columns");
+  expect_rejected(no_columns, "key 'columns' not found");
+  Json no_scale = fixture();
+  for (Json& experiment : no_scale["experiments"]) {
+    for (Json& figure : experiment["figures"]) figure["panels"][0]["y"]["log"] = "yes";
+  }
+  expect_rejected(no_scale, "type must be boolean");
 }
 
 TEST(Report, WithoutGnuplotWritesNothing) {

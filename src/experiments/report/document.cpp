@@ -8,8 +8,6 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "edelta/error.h"
-
 namespace edelta::experiments::report {
 namespace {
 
@@ -277,7 +275,7 @@ bool ReportTable::sees_future() const {
   return std::any_of(rows.begin(), rows.end(), [](const TableRow& row) { return row.sees_future; });
 }
 
-Document make_document(const Json& results) try {
+Document make_document(const Json& results) {
   Document document;
   document.facts = make_facts(results);
   document.verdict_rule = results.value("verdict_rule", std::vector<std::string>{});
@@ -298,8 +296,6 @@ Document make_document(const Json& results) try {
   }
   document.unfinished = list_unfinished(results.at("experiments"));
   return document;
-} catch (const nlohmann::json::exception& error) {
-  throw InputError(fmt::format("these are no results of a reproduction: {}", error.what()));
 }
 
 std::string slug(const std::string& text) {

@@ -30,10 +30,17 @@ Figures render_figures(const nlohmann::ordered_json& results) {
   return figures;
 }
 
+// Without the number that the library puts before it.
+std::string reason(const nlohmann::json::exception& error) {
+  const std::string text = error.what();
+  const size_t number_end = text.find("] ");
+  return number_end == std::string::npos ? text : text.substr(number_end + 2);
+}
+
 }  // namespace
 
 std::vector<std::filesystem::path> write_report(const nlohmann::ordered_json& results,
-                                                const std::filesystem::path& folder) {
+                                                const std::filesystem::path& folder) try {
   const report::Document document = report::make_document(results);
   const Figures figures = render_figures(results);
   const std::filesystem::path pictures = folder / "figures";
@@ -46,6 +53,8 @@ std::vector<std::filesystem::path> write_report(const nlohmann::ordered_json& re
   io::write_text_atomically(html, report::to_html(document, figures));
   io::write_text_atomically(markdown, report::to_markdown(document));
   return {html, markdown};
+} catch (const nlohmann::json::exception& error) {
+  throw InputError("these are no results of a reproduction: " + reason(error));
 }
 
 }  // namespace edelta::experiments
