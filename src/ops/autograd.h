@@ -38,7 +38,7 @@ inline bool will_differentiate(std::initializer_list<Tensor> tensors) {
 
 // Saves the arguments of forward() for the backward pass, and which of them want a gradient.
 inline void save(AutogradContext* context, std::initializer_list<OptionalTensor> arguments,
-                 std::initializer_list<Tensor> others = {}) {
+                 const variable_list& others = {}) {
   variable_list all;
   int64_t wanted = 0;
   for (const OptionalTensor& argument : arguments) {

@@ -1,6 +1,7 @@
 #include "edelta/kernels/route.h"
 #include "ops/autograd.h"
 #include "ops/fused.h"
+#include "ops/linear_arguments.h"
 
 namespace edelta::ops::fused {
 namespace {
@@ -28,31 +29,19 @@ class RouteFunction : public Function<RouteFunction> {
                                const OptionalTensor& norm_weight, const OptionalTensor& norm_bias,
                                bool rms, const Tensor& weight, const OptionalTensor& bias,
                                int64_t streams, double alpha, int64_t iterations, bool keep) {
+    const LinearInputs inputs{x, norm_weight, norm_bias, weight, bias};
     const int64_t in = weight.size(1);
     const int64_t out = weight.size(0);
-    const int64_t tokens = x.numel() / in;
     const bool mixes = out == 3 * streams * streams;
     const auto options = x.options().requires_grad(false);
-    const Statistics statistics(keep && norm_weight, tokens, x);
+    const Statistics statistics(keep && norm_weight, x.numel() / in, x);
     const Tensor z = torch::empty(by_token(x, {out}), options);
     const Tensor pre = torch::empty(by_token(x, {streams}), options);
     const Tensor post = torch::empty_like(pre);
     const Tensor residual =
         mixes ? torch::empty(by_token(x, {streams, streams}), options) : Tensor();
     const Tensor aggregate = torch::empty(by_token(x, {in / streams}), options);
-    kernels::route_forward({.logits = {.tokens = tokens,
-                                       .in = in,
-                                       .out = out,
-                                       .x = data(x),
-                                       .norm_weight = data(norm_weight),
-                                       .norm_bias = data(norm_bias),
-                                       .rms = rms,
-                                       .eps = static_cast<float>(rms ? kRmsNormEps : kLayerNormEps),
-                                       .weight = data(weight),
-                                       .bias = data(bias),
-                                       .y = data(z),
-                                       .mean = data(statistics.mean),
-                                       .rstd = data(statistics.rstd)},
+    kernels::route_forward({.logits = linear_forward_arguments(inputs, rms, statistics, z),
                             .streams = streams,
                             .iterations = iterations,
                             .alpha = static_cast<float>(alpha),
@@ -61,9 +50,7 @@ class RouteFunction : public Function<RouteFunction> {
                             .residual = data(residual),
                             .aggregate = data(aggregate)});
     if (keep) {
-      save(context, {x, norm_weight, norm_bias, weight, bias},
-           {statistics.mean, statistics.rstd, z, pre, residual});
-      context->saved_data["rms"] = rms;
+      save_linear(context, inputs, rms, statistics, {z, pre, residual});
       context->saved_data["alpha"] = alpha;
       context->saved_data["iterations"] = iterations;
       context->set_materialize_grads(false);
@@ -82,26 +69,8 @@ class RouteFunction : public Function<RouteFunction> {
     const Tensor dmixed = given_or_zero(gradients[2], by_token(x, {in}), x);
     const Tensor dresidual =
         gradients.size() > 3 && gradients[3].defined() ? gradients[3].contiguous() : Tensor();
-    const Tensor dx = gradient_of(context, saved, 0);
-    const Tensor dnorm_weight = gradient_of(context, saved, 1);
-    const Tensor dnorm_bias = gradient_of(context, saved, 2);
-    const Tensor dweight = gradient_of(context, saved, 3);
-    const Tensor dbias = gradient_of(context, saved, 4);
-    kernels::route_backward({.logits = {.tokens = x.numel() / in,
-                                        .in = in,
-                                        .out = saved[3].size(0),
-                                        .x = data(x),
-                                        .norm_weight = data(saved[1]),
-                                        .norm_bias = data(saved[2]),
-                                        .rms = context->saved_data["rms"].toBool(),
-                                        .mean = data(saved[5]),
-                                        .rstd = data(saved[6]),
-                                        .weight = data(saved[3]),
-                                        .dx = data(dx),
-                                        .dweight = data(dweight),
-                                        .dbias = data(dbias),
-                                        .dnorm_weight = data(dnorm_weight),
-                                        .dnorm_bias = data(dnorm_bias)},
+    const LinearGradients g(context, saved);
+    kernels::route_backward({.logits = linear_backward_arguments(context, saved, g),
                              .streams = streams,
                              .iterations = context->saved_data["iterations"].toInt(),
                              .alpha = static_cast<float>(context->saved_data["alpha"].toDouble()),
@@ -112,7 +81,7 @@ class RouteFunction : public Function<RouteFunction> {
                              .daggregate = data(daggregate),
                              .dresidual = data(dresidual),
                              .dmixed = data(dmixed)});
-    return {dx, dnorm_weight, dnorm_bias, {}, dweight, dbias, {}, {}, {}, {}};
+    return {g.dx, g.dnorm_weight, g.dnorm_bias, {}, g.dweight, g.dbias, {}, {}, {}, {}};
   }
 };
 

@@ -1,8 +1,8 @@
 #include "edelta/kernels/attention.h"
-#include "edelta/kernels/linear.h"
 #include "edelta/kernels/mlp.h"
 #include "ops/autograd.h"
 #include "ops/fused.h"
+#include "ops/linear_arguments.h"
 
 namespace edelta::ops::fused {
 namespace {
@@ -17,28 +17,14 @@ class LinearFunction : public Function<LinearFunction> {
                                bool rms, const Tensor& weight, const OptionalTensor& bias,
                                const OptionalTensor& residual, bool residual_is_input, bool pass_on,
                                bool keep) {
-    const int64_t in = weight.size(1);
-    const int64_t out = weight.size(0);
-    const int64_t tokens = x.numel() / in;
-    const Statistics statistics(keep && norm_weight, tokens, x);
-    Tensor y = torch::empty(with_last(x, out), x.options().requires_grad(false));
-    kernels::linear_forward({.tokens = tokens,
-                             .in = in,
-                             .out = out,
-                             .x = data(x),
-                             .norm_weight = data(norm_weight),
-                             .norm_bias = data(norm_bias),
-                             .rms = rms,
-                             .eps = static_cast<float>(rms ? kRmsNormEps : kLayerNormEps),
-                             .weight = data(weight),
-                             .bias = data(bias),
-                             .residual = residual_is_input ? data(x) : data(residual),
-                             .y = data(y),
-                             .mean = data(statistics.mean),
-                             .rstd = data(statistics.rstd)});
+    const LinearInputs inputs{x, norm_weight, norm_bias, weight, bias};
+    const Statistics statistics(keep && norm_weight, x.numel() / weight.size(1), x);
+    Tensor y = torch::empty(with_last(x, weight.size(0)), x.options().requires_grad(false));
+    kernels::LinearForward arguments = linear_forward_arguments(inputs, rms, statistics, y);
+    arguments.residual = residual_is_input ? data(x) : data(residual);
+    kernels::linear_forward(arguments);
     if (keep) {
-      save(context, {x, norm_weight, norm_bias, weight, bias}, {statistics.mean, statistics.rstd});
-      context->saved_data["rms"] = rms;
+      save_linear(context, inputs, rms, statistics);
       context->saved_data["residual_is_input"] = residual_is_input;
       context->saved_data["has_residual"] = residual.has_value();
     }
@@ -52,30 +38,12 @@ class LinearFunction : public Function<LinearFunction> {
     Tensor straight;
     if (gradients.size() > 1) straight = gradients[1].contiguous();
     if (context->saved_data["residual_is_input"].toBool()) straight = dy;
-    const int64_t in = saved[3].size(1);
-    const Tensor dx = gradient_of(context, saved, 0);
-    const Tensor dnorm_weight = gradient_of(context, saved, 1);
-    const Tensor dnorm_bias = gradient_of(context, saved, 2);
-    const Tensor dweight = gradient_of(context, saved, 3);
-    const Tensor dbias = gradient_of(context, saved, 4);
-    kernels::linear_backward({.tokens = saved[0].numel() / in,
-                              .in = in,
-                              .out = saved[3].size(0),
-                              .dy = data(dy),
-                              .x = data(saved[0]),
-                              .norm_weight = data(saved[1]),
-                              .norm_bias = data(saved[2]),
-                              .rms = context->saved_data["rms"].toBool(),
-                              .mean = data(saved[5]),
-                              .rstd = data(saved[6]),
-                              .weight = data(saved[3]),
-                              .straight = data(straight),
-                              .dx = data(dx),
-                              .dweight = data(dweight),
-                              .dbias = data(dbias),
-                              .dnorm_weight = data(dnorm_weight),
-                              .dnorm_bias = data(dnorm_bias)});
-    return {dx, dnorm_weight, dnorm_bias, {}, dweight, dbias, dresidual, {}, {}, {}};
+    const LinearGradients g(context, saved);
+    kernels::LinearBackward arguments = linear_backward_arguments(context, saved, g);
+    arguments.dy = data(dy);
+    arguments.straight = data(straight);
+    kernels::linear_backward(arguments);
+    return {g.dx, g.dnorm_weight, g.dnorm_bias, {}, g.dweight, g.dbias, dresidual, {}, {}, {}};
   }
 };
 
