@@ -8,13 +8,6 @@ namespace {
 
 using torch::autograd::Function;
 
-std::vector<int64_t> by_token(const Tensor& x, std::initializer_list<int64_t> sizes) {
-  std::vector<int64_t> all = x.sizes().vec();
-  all.pop_back();
-  all.insert(all.end(), sizes);
-  return all;
-}
-
 // The gradient of an output with `sizes`, zero where the output was not used.
 Tensor given_or_zero(const Tensor& gradient, const std::vector<int64_t>& sizes,
                      const Tensor& like) {
@@ -35,12 +28,13 @@ class RouteFunction : public Function<RouteFunction> {
     const bool mixes = out == 3 * streams * streams;
     const auto options = x.options().requires_grad(false);
     const Statistics statistics(keep && norm_weight, x.numel() / in, x);
-    const Tensor z = torch::empty(by_token(x, {out}), options);
-    const Tensor pre = torch::empty(by_token(x, {streams}), options);
+    const Tensor z = torch::empty(with_last(x, out), options);
+    const Tensor pre = torch::empty(with_last(x, streams), options);
     const Tensor post = torch::empty_like(pre);
-    const Tensor residual =
-        mixes ? torch::empty(by_token(x, {streams, streams}), options) : Tensor();
-    const Tensor aggregate = torch::empty(by_token(x, {in / streams}), options);
+    std::vector<int64_t> operators = pre.sizes().vec();
+    operators.push_back(streams);
+    const Tensor residual = mixes ? torch::empty(operators, options) : Tensor();
+    const Tensor aggregate = torch::empty(with_last(x, in / streams), options);
     kernels::route_forward({.logits = linear_forward_arguments(inputs, rms, statistics, z),
                             .streams = streams,
                             .iterations = iterations,
@@ -64,9 +58,9 @@ class RouteFunction : public Function<RouteFunction> {
     const Tensor& pre = saved[8];
     const int64_t in = saved[3].size(1);
     const int64_t streams = pre.size(-1);
-    const Tensor daggregate = given_or_zero(gradients[0], by_token(x, {in / streams}), x);
-    const Tensor dpost = given_or_zero(gradients[1], by_token(x, {streams}), x);
-    const Tensor dmixed = given_or_zero(gradients[2], by_token(x, {in}), x);
+    const Tensor daggregate = given_or_zero(gradients[0], with_last(x, in / streams), x);
+    const Tensor dpost = given_or_zero(gradients[1], with_last(x, streams), x);
+    const Tensor dmixed = given_or_zero(gradients[2], with_last(x, in), x);
     const Tensor dresidual =
         gradients.size() > 3 && gradients[3].defined() ? gradients[3].contiguous() : Tensor();
     const LinearGradients g(context, saved);
