@@ -6,12 +6,12 @@ die() { say "error: $*"; exit 1; }
 
 # missing_packages LIST...: those of the files in scripts/ that are not installed.
 missing_packages() {
+  local wanted
+  wanted=$(cd "$EDELTA_ROOT/scripts" && sed '/^#/d' "$@")
   # ${db:Status-Status} prints "installed" for a package that is fully there.
-  local name
-  while read -r name; do
-    case "$name" in '' | '#'*) continue ;; esac
-    [ "$(dpkg-query -W -f '${db:Status-Status}' "$name" 2>/dev/null)" = installed ] || printf '%s ' "$name"
-  done < <(cd "$EDELTA_ROOT/scripts" && cat "$@")
+  comm -23 <(printf '%s\n' $wanted | sort -u) \
+    <(dpkg-query -W -f '${db:Status-Status} ${Package}\n' $wanted 2>/dev/null | sed -n 's/^installed //p' | sort -u) |
+    tr '\n' ' '
 }
 
 # install_packages [LIST...]: what the program needs, and further lists.
@@ -47,8 +47,12 @@ build() {
     (cd "$EDELTA_ROOT" && cmake --preset "$preset") >"$dir/configure.log" 2>&1 ||
       { cat "$dir/configure.log" >&2; die "configuration failed"; }
   fi
+  # Is anything stale? First the build files, which are renewed if sources came or went. A dry run would stop
+  # after that; given another name for build.ninja, it looks at the targets.
+  local output
+  output=$(ninja -C "$dir" --quiet build.ninja 2>&1) || { say "$output"; die "configuration failed"; }
   local targets=("${@:-all}")
-  if ninja -C "$dir" -n "${targets[@]}" 2>/dev/null | grep -q 'no work to do'; then
+  if ninja -C "$dir" -f /dev/stdin -n "${targets[@]}" <<<'include build.ninja' 2>/dev/null | grep -q 'no work to do'; then
     exec 9>&-
     return
   fi
