@@ -1,8 +1,7 @@
+# What the library needs, here and in a program that uses the installed package.
 find_package(OpenMP REQUIRED COMPONENTS CXX)
 find_package(Torch REQUIRED)
-find_package(CLI11 REQUIRED)
 find_package(nlohmann_json REQUIRED)
-find_package(spdlog REQUIRED)
 find_package(fmt REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(libxsmm REQUIRED IMPORTED_TARGET libxsmm)

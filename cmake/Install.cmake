@@ -1,6 +1,7 @@
 include(CMakePackageConfigHelpers)
 
-install(TARGETS edelta_library edelta_kernels EXPORT edeltaTargets
+list(TRANSFORM edelta_layers PREPEND edelta_ OUTPUT_VARIABLE layer_targets)
+install(TARGETS edelta_library ${layer_targets} EXPORT edeltaTargets
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS edelta RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/edelta DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})

@@ -3,13 +3,13 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "edelta/data/npy.h"
-#include "edelta/error.h"
+#include "edelta/base/error.h"
+#include "edelta/base/npy.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   try {
     const auto tensor =
-        edelta::data::parse_npy({reinterpret_cast<const char*>(data), size}, "fuzz.npy");
+        edelta::base::parse_npy({reinterpret_cast<const char*>(data), size}, "fuzz.npy");
     if (tensor.nbytes() > size) std::abort();
   } catch (const edelta::InputError&) {
   }

@@ -1,4 +1,4 @@
-#include "edelta/kernels/adamw.h"
+#include "kernels/adamw.h"
 
 #include "kernels/fma_share.h"
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "edelta/kernels/fma_peak.h"
+#include "kernels/fma_peak.h"
 
 namespace edelta::kernels {
 

@@ -1,4 +1,4 @@
-#include "edelta/kernels/mlp.h"
+#include "kernels/mlp.h"
 
 #include "kernels/fma_share.h"
 

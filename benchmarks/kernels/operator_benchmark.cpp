@@ -1,10 +1,10 @@
 // The operators of the connections, one for each sequence or for each token.
 #include <vector>
 
-#include "edelta/kernels/delta.h"
-#include "edelta/kernels/hybrid.h"
-#include "edelta/kernels/pooling.h"
 #include "fastest.h"
+#include "kernels/delta.h"
+#include "kernels/hybrid.h"
+#include "kernels/pooling.h"
 
 namespace edelta::kernels {
 namespace {

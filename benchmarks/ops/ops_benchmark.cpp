@@ -4,15 +4,17 @@
 #include <utility>
 #include <vector>
 
-#include "edelta/ops/dispatch.h"
+#include "edelta/base/machine.h"
+#include "edelta/ops/attention.h"
+#include "edelta/ops/delta.h"
 #include "edelta/ops/householder.h"
 #include "edelta/ops/hybrid.h"
-#include "edelta/ops/machine.h"
-#include "edelta/ops/mixers.h"
+#include "edelta/ops/implementation.h"
+#include "edelta/ops/mlp.h"
 #include "edelta/ops/pooling.h"
 #include "edelta/ops/routing.h"
+#include "edelta/ops/sinkhorn.h"
 #include "edelta/ops/streams.h"
-#include "edelta/ops/sublayers.h"
 #include "edelta/torch.h"
 #include "fastest.h"
 
@@ -46,25 +48,15 @@ void run(benchmark::State& state, const Op& op, const std::vector<Tensor>& input
   BENCHMARK(name)->ArgName("composite")->Arg(0)->Arg(1)->Apply(kernels::measure)
 
 OP(
-    linear_with_norm,
-    [](const auto& a) {
-      return linear(a[0], {a[1], {}}, {a[2], {}});
-    },
+    linear_with_norm, [](const auto& a) { return linear(a[0], {a[1], {}}, {a[2], {}}); },
     tokens(kWidth), leaf({kWidth}), leaf({3 * kWidth, kWidth}));
 OP(
-    linear_with_residual,
-    [](const auto& a) {
-      return linear(a[0], {}, {a[1], {}}, a[2]);
-    },
+    linear_with_residual, [](const auto& a) { return linear(a[0], {}, {a[1], {}}, a[2]); },
     tokens(kWidth), leaf({kWidth, kWidth}), tokens(kWidth));
 OP(
-    whole_mlp,
-    [](const auto& a) {
-      return mlp(a[0], {a[1], {}}, {a[2], {}}, {a[3], {}}, a[0]);
-    },
+    whole_mlp, [](const auto& a) { return mlp(a[0], {a[1], {}}, {a[2], {}}, {a[3], {}}, a[0]); },
     tokens(kWidth), leaf({kWidth}), leaf({4 * kWidth, kWidth}), leaf({kWidth, 4 * kWidth}));
-OP(
-    attention, [](const auto& a) { return causal_attention(a[0], kHeads); }, tokens(3 * kWidth));
+OP(attention, [](const auto& a) { return causal_attention(a[0], kHeads); }, tokens(3 * kWidth));
 OP(
     stream_mix_by_sequence, [](const auto& a) { return stream_mix(a[0], a[1]); },
     leaf({kBatch, 1, kStreams, kStreams}), tokens(kWidth));
@@ -85,12 +77,11 @@ OP(
     routing_by_token,
     [](const auto& a) {
       const Routed routed = route(a[0], {a[1], a[2]}, {a[3], a[4]}, kStreams);
-      return routed_update(routed, routed.aggregate);
+      return routed.update(routed.aggregate);
     },
     tokens(kStreams* kWidth), leaf({kStreams * kWidth}), leaf({kStreams * kWidth}),
     leaf({3 * kStreams * kStreams, kStreams* kWidth}), leaf({3 * kStreams * kStreams}));
-OP(
-    sequence_pooling, [](const auto& a) { return pool(a[0], Pool::sequence).y; }, tokens(kWidth));
+OP(sequence_pooling, [](const auto& a) { return pool(a[0], Pool::sequence).y; }, tokens(kWidth));
 OP(
     hybrid_by_sequence,
     [](const auto& a) { return hybrid_matrix(a[0], a[1], a[2].exp(), a[3], a[4].sigmoid()); },

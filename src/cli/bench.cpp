@@ -1,5 +1,5 @@
 // edelta bench: training steps at the paper's sizes, fused against composite, against the FMA peak.
-#include "edelta/experiments/bench.h"
+#include "bench/bench.h"
 
 #include <fmt/format.h>
 
@@ -8,26 +8,25 @@
 #include <string>
 #include <vector>
 
+#include "bench/growth.h"
 #include "cli/commands.h"
-#include "cli/model_options.h"
+#include "cli/machine_options.h"
 #include "cli/table.h"
+#include "edelta/base/error.h"
+#include "edelta/base/machine.h"
 #include "edelta/data/task.h"
-#include "edelta/error.h"
-#include "edelta/experiments/growth.h"
 #include "edelta/models/registry.h"
-#include "edelta/ops/machine.h"
 
 namespace edelta::cli {
 namespace {
 
-using experiments::Dimension;
-using experiments::ModelBench;
-using experiments::StepTimes;
+using bench::Dimension;
+using bench::ModelBench;
 
 struct Options {
   std::vector<std::string> models;
   std::string task = "gyroscope";
-  experiments::BenchOptions bench;
+  bench::BenchOptions bench;
   std::string compare = "composite";
   int64_t width = 0;
   bool phases = false;
@@ -35,46 +34,7 @@ struct Options {
   bool json = false;
 };
 
-nlohmann::ordered_json to_json(const StepTimes& times, const experiments::StepMemory& memory,
-                               int64_t tokens) {
-  return {{"step_s", times.step()},
-          {"forward_s", times.forward},
-          {"backward_s", times.backward},
-          {"optimiser_s", times.optimiser},
-          {"inference_tokens_per_s", static_cast<double>(tokens) / times.inference},
-          {"peak_resident_bytes", memory.peak},
-          {"peak_growth_bytes", memory.growth}};
-}
-
-nlohmann::ordered_json to_json(const ModelBench& bench, bool compared) {
-  nlohmann::ordered_json out{{"model", bench.model},
-                             {"tokens", bench.tokens},
-                             {"gflop", bench.gflop},
-                             {"fma_peak_gflops", bench.peak_gflops},
-                             {"share_of_peak", bench.share_of_peak()},
-                             {"fused", to_json(bench.fused, bench.fused_memory, bench.tokens)}};
-  for (const auto& phase : bench.phases) {
-    out["phases"].push_back(
-        {{"name", phase.name}, {"calls", phase.calls}, {"seconds", phase.seconds}});
-  }
-  if (compared) {
-    out["composite"] = to_json(bench.composite, bench.composite_memory, bench.tokens);
-    out["speedup"] = bench.speedup();
-  }
-  return out;
-}
-
-models::ModelConfig configuration(const std::string& model, const Options& options,
-                                  const data::TaskOptions& task) {
-  models::ModelConfig config = models::matched_config(model);
-  if (options.width > 0) config.n_embd = options.width;
-  config.input_dim = task.dim;
-  config.block_size = std::max(config.block_size, options.bench.length);
-  validate(config);
-  return config;
-}
-
-std::string megabytes(const experiments::StepMemory& memory) {
+std::string megabytes(const bench::StepMemory& memory) {
   return memory.peak > 0 ? fmt::format("{:.0f}", 1e-6 * static_cast<double>(memory.peak)) : "-";
 }
 
@@ -98,7 +58,7 @@ std::string phase_table(const std::vector<ModelBench>& benches) {
   return table.text();
 }
 
-void print_growth(const experiments::Growth& growth) {
+void print_growth(const bench::Growth& growth) {
   Table table({{growth.what, Align::right},
                {"sequences", Align::right},
                {"positions", Align::right},
@@ -112,7 +72,7 @@ void print_growth(const experiments::Growth& growth) {
   fmt::print("\n{}: a step as {} grows\n\n{}", growth.model, growth.what, table.text());
 }
 
-nlohmann::ordered_json to_json(const experiments::Growth& growth) {
+nlohmann::ordered_json to_json(const bench::Growth& growth) {
   nlohmann::ordered_json points = nlohmann::ordered_json::array();
   for (const auto& point : growth.points) {
     points.push_back({{growth.what, point.value},
@@ -124,22 +84,22 @@ nlohmann::ordered_json to_json(const experiments::Growth& growth) {
 }
 
 // One dimension after the other, from the model's matched configuration.
-void run_growth(const Options& options, const data::TaskOptions& task) {
-  nlohmann::ordered_json out{{"machine", ops::describe_machine()}};
-  const auto show = [&](const experiments::Growth& growth) {
+void run_growth(const Options& options) {
+  nlohmann::ordered_json out{{"machine", base::describe_machine()}};
+  const auto show = [&](const bench::Growth& growth) {
     options.json ? out["growth"].push_back(to_json(growth)) : print_growth(growth);
   };
   for (const std::string& model : options.models) {
     fmt::print(stderr, "measuring {} …\n", model);
-    const models::ModelConfig config = configuration(model, options, task);
+    const models::ModelConfig config = bench::matched_config(model, options.bench, options.width);
     show(grow(config, Dimension::length, {64, 128, 256, 512, 1024, 2048, 4096}));
     show(grow(config, Dimension::width, {64, 128, 256, 512, 1024}));
-    if (model != "gpt" && model != "ddl") {
+    if (models::find_architecture(model).streams) {
       show(grow(config, Dimension::streams, {2, 4, 8, 16, 32, 64}));
     }
     show(grow(config, Dimension::batch, {1, 4, 16, 64, 128}));
   }
-  const auto cayley = experiments::grow_cayley({2, 4, 8, 16, 32, 64});
+  const auto cayley = bench::grow_cayley({2, 4, 8, 16, 32, 64});
   Table table({{"n", Align::right},
                {"closed form ms", Align::right},
                {"solve ms", Align::right},
@@ -161,17 +121,8 @@ void run_growth(const Options& options, const data::TaskOptions& task) {
   }
 }
 
-void run(Options options) {
-  const data::TaskOptions task = data::default_task_options(options.task);
-  if (options.bench.length == 0) options.bench.length = task.steps;
-  options.bench.compare = options.compare == "composite";
-  if (options.models.empty()) {
-    for (const auto& architecture : models::architectures()) {
-      options.models.push_back(architecture.name);
-    }
-  }
-  if (const auto warning = ops::blas_warning()) fmt::print(stderr, "{}\n", *warning);
-  if (options.growth) return run_growth(options, task);
+// The steps' times, model by model.
+std::string step_table(const std::vector<ModelBench>& benches) {
   Table table({{"model"},
                {"step s", Align::right},
                {"forward", Align::right},
@@ -184,45 +135,59 @@ void run(Options options) {
                {"inference tok/s", Align::right},
                {"peak MB", Align::right},
                {"composite MB", Align::right}});
-  nlohmann::ordered_json results = nlohmann::ordered_json::array();
-  std::vector<ModelBench> benches;
-  double peak = 0;
-  for (const std::string& model : options.models) {
-    fmt::print(stderr, "measuring {} …\n", model);
-    const ModelBench& bench =
-        benches.emplace_back(bench_model(configuration(model, options, task), options.bench));
-    results.push_back(to_json(bench, options.bench.compare));
-    peak = std::max(peak, bench.peak_gflops);
-    const bool compared = options.bench.compare;
+  for (const ModelBench& bench : benches) {
     table.add(
-        {model, fmt::format("{:.3f}", bench.fused.step()),
+        {bench.model, fmt::format("{:.3f}", bench.fused.step()),
          fmt::format("{:.3f}", bench.fused.forward), fmt::format("{:.3f}", bench.fused.backward),
          fmt::format("{:.4f}", bench.fused.optimiser),
-         compared ? fmt::format("{:.3f}", bench.composite.step()) : "-",
-         compared ? fmt::format("{:.2f}×", bench.speedup()) : "-",
+         bench.composite ? fmt::format("{:.3f}", bench.composite->step()) : "-",
+         bench.composite ? fmt::format("{:.2f}×", bench.speedup()) : "-",
          fmt::format("{:.0f}", bench.gflop), fmt::format("{:.0f} %", 100 * bench.share_of_peak()),
-         fmt::format("{:.0f}", static_cast<double>(bench.tokens) / bench.fused.inference),
-         megabytes(bench.fused_memory), megabytes(bench.composite_memory)});
+         fmt::format("{:.0f}", bench.fused.inference), megabytes(bench.fused_memory),
+         megabytes(bench.composite_memory)});
   }
-  if (options.json) {
-    const nlohmann::ordered_json out{{"machine", ops::describe_machine()},
-                                     {"batch", options.bench.batch},
-                                     {"length", options.bench.length},
-                                     {"gemm_gflops", ops::measure_gemm()},
-                                     {"results", results}};
-    fmt::print("{}\n", out.dump(2));
-    return;
-  }
+  return table.text();
+}
+
+void print_steps(const bench::BenchReport& report, const Options& options) {
+  double peak = 0;
+  for (const ModelBench& bench : report.results) peak = std::max(peak, bench.peak_gflops);
   fmt::print(
       "batch {} × {} positions, {} threads, FMA peak {:.0f} GFLOP/s, GEMM {:.0f} GFLOP/s\n\n{}",
-      options.bench.batch, options.bench.length, ops::threads(), peak, ops::measure_gemm(),
-      table.text());
+      report.batch, report.length, base::threads(), peak, report.gemm_gflops,
+      step_table(report.results));
   fmt::print(
       "\nTimes are the fastest of {} interleaved repetitions. Memory is the process's resident "
       "peak over three steps.\n",
       options.bench.repetitions);
   if (options.phases) {
-    fmt::print("\nOne fused step, kernel by kernel:\n\n{}", phase_table(benches));
+    fmt::print("\nOne fused step, kernel by kernel:\n\n{}", phase_table(report.results));
+  }
+}
+
+void run(Options options) {
+  const data::TaskOptions task = data::default_task_options(options.task);
+  options.bench.input_dim = task.dim;
+  if (options.bench.length == 0) options.bench.length = task.steps;
+  options.bench.compare = options.compare == "composite";
+  if (options.models.empty()) {
+    for (const auto& architecture : models::architectures()) {
+      options.models.push_back(architecture.name);
+    }
+  }
+  if (const auto warning = base::blas_warning()) fmt::print(stderr, "{}\n", *warning);
+  if (options.growth) return run_growth(options);
+  std::vector<models::ModelConfig> configs;
+  for (const std::string& model : options.models) {
+    configs.push_back(bench::matched_config(model, options.bench, options.width));
+  }
+  const bench::BenchReport report =
+      bench_models(configs, options.bench,
+                   [](const std::string& model) { fmt::print(stderr, "measuring {} …\n", model); });
+  if (options.json) {
+    fmt::print("{}\n", to_json(report).dump(2));
+  } else {
+    print_steps(report, options);
   }
 }
 

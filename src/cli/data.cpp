@@ -7,9 +7,9 @@
 #include <string>
 
 #include "cli/commands.h"
+#include "edelta/base/error.h"
 #include "edelta/data/dataset.h"
 #include "edelta/data/task.h"
-#include "edelta/error.h"
 
 namespace edelta::cli {
 namespace {

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
-#include "edelta/ops/machine.h"
+#include "edelta/base/machine.h"
 
 namespace edelta::cli {
 namespace {
@@ -14,14 +14,14 @@ namespace {
 constexpr double kSlowShare = 0.2;
 
 void run(bool json) {
-  nlohmann::ordered_json found = ops::describe_machine();
-  const ops::Blas blas = ops::blas_in_use();
-  const double peak = ops::measure_fma_peak();
-  const double gemm = ops::measure_gemm();
+  nlohmann::ordered_json found = base::describe_machine();
+  const base::Blas blas = base::blas_in_use();
+  const double peak = base::measure_fma_peak();
+  const double gemm = base::measure_gemm();
   found["blas_library"] = blas.library;
   found["fma_peak_gflops"] = peak;
   found["gemm_gflops"] = gemm;
-  std::string warning = ops::blas_warning().value_or("");
+  std::string warning = base::blas_warning().value_or("");
   if (warning.empty() && peak > 0 && gemm < kSlowShare * peak) {
     warning = fmt::format(
         "warning: matrix products reach only {:.0f} % of the FMA peak; is another program using "

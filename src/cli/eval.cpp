@@ -6,7 +6,7 @@
 
 #include "cli/commands.h"
 #include "cli/run_options.h"
-#include "edelta/error.h"
+#include "edelta/base/error.h"
 #include "edelta/train/evaluate.h"
 
 namespace edelta::cli {

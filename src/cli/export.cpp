@@ -7,7 +7,7 @@
 
 #include "cli/commands.h"
 #include "cli/run_options.h"
-#include "edelta/io/model_file.h"
+#include "edelta/models/model_file.h"
 
 namespace edelta::cli {
 namespace {
@@ -19,8 +19,8 @@ struct Options : RunOptions {
 void run(const Options& options) {
   const auto model = options.model();
   const nlohmann::ordered_json config = to_json(model->config());
-  io::write_safetensors(options.out, io::parameters_of(*model),
-                        {{"format", "pt"}, {"config", config.dump()}});
+  base::write_safetensors(options.out, models::parameters_of(*model),
+                          {{"format", "pt"}, {"config", config.dump()}});
   const nlohmann::ordered_json out{
       {"file", options.out}, {"weights", options.which}, {"parameters", model->parameter_count()}};
   if (options.json) {

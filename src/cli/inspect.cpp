@@ -8,8 +8,8 @@
 #include "cli/commands.h"
 #include "cli/run_options.h"
 #include "cli/table.h"
-#include "edelta/error.h"
-#include "edelta/experiments/probes.h"
+#include "edelta/base/error.h"
+#include "edelta/probes/probes.h"
 
 namespace edelta::cli {
 namespace {
@@ -28,7 +28,7 @@ void run(const Options& options) {
   const auto model = options.model();
   const data::Dataset dataset = load_data(options.folder().read_config());
   const auto x = dataset.val_x.narrow(0, 0, std::min(options.sequences, dataset.val_x.size(0)));
-  const auto summaries = experiments::inspect_operators(*model, x);
+  const auto summaries = probes::inspect_operators(*model, x);
   if (summaries.empty()) {
     throw InputError(fmt::format("{}: a {} model has no operators on streams", options.run,
                                  model->config().model));

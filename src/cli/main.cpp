@@ -9,9 +9,9 @@
 
 #include "cli/commands.h"
 #include "cli/interrupted.h"
-#include "edelta/error.h"
-#include "edelta/ops/machine.h"
-#include "edelta/ops/memory.h"
+#include "edelta/base/error.h"
+#include "edelta/base/machine.h"
+#include "edelta/base/memory.h"
 #include "edelta/version.h"
 
 namespace {
@@ -56,8 +56,8 @@ int main(int argc, char** argv) {
   edelta::cli::add_bench(app);
   edelta::cli::add_doctor(app);
   try {
-    edelta::ops::reuse_tensor_memory();
-    edelta::ops::set_threads(std::nullopt);
+    edelta::base::reuse_tensor_memory();
+    edelta::base::set_threads(std::nullopt);
     app.parse(argc, argv);
     return 0;
   } catch (const CLI::ParseError& error) {

@@ -8,7 +8,7 @@
 
 #include "cli/commands.h"
 #include "cli/table.h"
-#include "edelta/error.h"
+#include "edelta/base/error.h"
 #include "edelta/models/parameter_count.h"
 #include "edelta/models/registry.h"
 
@@ -16,6 +16,7 @@ namespace edelta::cli {
 namespace {
 
 using models::ModelConfig;
+using models::ParameterCount;
 
 struct Options {
   bool match = false;
@@ -35,13 +36,7 @@ ModelConfig configuration(const std::string& model, const Options& options) {
   return config;
 }
 
-nlohmann::ordered_json describe(const ModelConfig& config) {
-  return {{"model", config.model},         {"n_layer", config.n_layer},
-          {"n_embd", config.n_embd},       {"n_head", config.n_head},
-          {"n_streams", config.n_streams}, {"parameters", count_parameters(config)}};
-}
-
-void print_configurations(const nlohmann::ordered_json& rows, int64_t target) {
+void print_configurations(const std::vector<ParameterCount>& rows, int64_t target) {
   Table table({{"model"},
                {"layers", Align::right},
                {"D", Align::right},
@@ -49,24 +44,25 @@ void print_configurations(const nlohmann::ordered_json& rows, int64_t target) {
                {"streams", Align::right},
                {"parameters", Align::right},
                {target > 0 ? "from target" : "", Align::right}});
-  for (const auto& row : rows) {
-    const auto count = row["parameters"].get<int64_t>();
-    table.add({row["model"].get<std::string>(), row["n_layer"].dump(), row["n_embd"].dump(),
-               row["n_head"].dump(), row["n_streams"].dump(), with_commas(count),
-               target > 0 ? fmt::format("{:+.2f} %", 100.0 * static_cast<double>(count - target) /
-                                                         static_cast<double>(target))
-                          : ""});
+  for (const ParameterCount& row : rows) {
+    table.add({row.model, std::to_string(row.n_layer), std::to_string(row.n_embd),
+               std::to_string(row.n_head), std::to_string(row.n_streams),
+               with_commas(row.parameters),
+               target > 0
+                   ? fmt::format("{:+.2f} %", 100.0 * static_cast<double>(row.parameters - target) /
+                                                  static_cast<double>(target))
+                   : ""});
   }
   fmt::print("{}", table.text());
 }
 
 void list(const Options& options) {
-  nlohmann::ordered_json rows;
+  std::vector<ParameterCount> rows;
   for (const auto& architecture : models::architectures()) {
-    rows.push_back(describe(configuration(architecture.name, options)));
+    rows.push_back(counted(configuration(architecture.name, options)));
   }
   if (options.json) {
-    fmt::print("{}\n", rows.dump(2));
+    fmt::print("{}\n", to_json(rows).dump(2));
     return;
   }
   fmt::print("Counted as the token model with block 64, vocabulary 1, no bias.\n\n");
@@ -76,19 +72,20 @@ void list(const Options& options) {
 void match(const Options& options) {
   const ModelConfig target = configuration(options.target, options);
   const int64_t count = count_parameters(target);
-  nlohmann::ordered_json by_depth, by_both;
+  std::vector<ParameterCount> by_depth, by_both;
   for (const auto& architecture : models::architectures()) {
     if (architecture.name == options.target) continue;
     ModelConfig start = models::counting_convention(models::matched_config(architecture.name));
     start.n_streams = target.n_streams;
     start.n_head = target.n_head;
     validate(start);
-    by_depth.push_back(describe(match_depth(start, count)));
-    by_both.push_back(describe(match_depth_and_width(start, count)));
+    by_depth.push_back(counted(match_depth(start, count)));
+    by_both.push_back(counted(match_depth_and_width(start, count)));
   }
   if (options.json) {
-    const nlohmann::ordered_json out{
-        {"target", describe(target)}, {"depth", by_depth}, {"depth_and_width", by_both}};
+    const nlohmann::ordered_json out{{"target", to_json(counted(target))},
+                                     {"depth", to_json(by_depth)},
+                                     {"depth_and_width", to_json(by_both)}};
     fmt::print("{}\n", out.dump(2));
     return;
   }
@@ -105,7 +102,7 @@ void breakdown(const Options& options) {
   const auto groups = parameter_breakdown(config);
   const int64_t total = count_parameters(config);
   if (options.json) {
-    nlohmann::ordered_json out = describe(config);
+    nlohmann::ordered_json out = to_json(counted(config));
     for (const auto& group : groups) out["groups"][group.name] = group.count;
     fmt::print("{}\n", out.dump(2));
     return;

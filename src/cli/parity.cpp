@@ -1,5 +1,5 @@
 // edelta parity: compares trace files of another implementation with this one.
-#include "edelta/experiments/parity.h"
+#include "edelta/verify/parity.h"
 
 #include <fmt/format.h>
 
@@ -11,16 +11,16 @@
 #include <vector>
 
 #include "cli/commands.h"
-#include "cli/model_options.h"
+#include "cli/machine_options.h"
 #include "cli/table.h"
-#include "edelta/error.h"
+#include "edelta/base/error.h"
 
 namespace edelta::cli {
 namespace {
 
-using experiments::Comparison;
-using experiments::ParityReport;
-using experiments::ParityTolerance;
+using verify::Comparison;
+using verify::ParityReport;
+using verify::ParityTolerance;
 
 // How much more error a gradient may have than a value.
 constexpr double kGradientFactor = 10;
@@ -81,7 +81,7 @@ void run(const Options& options) {
   int failed = 0;
   for (const std::string& file : options.files) {
     for (const torch::ScalarType dtype : dtypes) {
-      const ParityReport report = experiments::check_parity(file, dtype, tolerance);
+      const ParityReport report = verify::check_parity(file, dtype, tolerance);
       failed += report.holds() ? 0 : 1;
       json.push_back(to_json(report));
       table.add(to_row(report));

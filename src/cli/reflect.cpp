@@ -8,23 +8,23 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "cli/commands.h"
-#include "cli/model_options.h"
+#include "cli/machine_options.h"
 #include "cli/table.h"
-#include "edelta/experiments/reflection.h"
-#include "edelta/experiments/reflection_probe.h"
-#include "edelta/io/json.h"
-#include "edelta/ops/machine.h"
-#include "experiments/result_cells.h"
+#include "edelta/base/machine.h"
+#include "edelta/probes/reflection.h"
+#include "edelta/probes/reflection_probe.h"
+#include "reproduce/statistics.h"
 
 namespace edelta::cli {
 namespace {
 
-using experiments::ReflectionPoint;
-using experiments::ReflectionRun;
+using probes::ReflectionPoint;
+using probes::ReflectionRun;
 
 struct Options {
-  experiments::ReflectionProbeOptions probe;
+  probes::ReflectionProbeOptions probe;
   std::string out;
   bool json = false;
 };
@@ -38,10 +38,10 @@ void show_progress(int64_t done, int64_t total) {
 }
 
 // Mean ± sample standard deviation over seeds.
-std::string over_seeds(const std::vector<ReflectionRun>& runs, double ReflectionPoint::*member) {
+std::string over_seeds(const std::vector<ReflectionRun>& runs, double ReflectionPoint::* member) {
   std::vector<double> values;
   for (const ReflectionRun& run : runs) values.push_back(run.final().*member);
-  const auto [mean, std, n] = *experiments::statistics(values);
+  const auto [mean, std, n] = *reproduce::statistics(values);
   return n < 2 ? fmt::format("{:.3f}", mean) : fmt::format("{:.3f} ± {:.3f}", mean, std);
 }
 
@@ -75,11 +75,11 @@ std::string table(const std::vector<ReflectionRun>& runs) {
 }
 
 void run(Options options) {
-  options.probe.workers = ops::threads();
+  options.probe.workers = base::threads();
   options.probe.on_progress = show_progress;
-  const auto runs = experiments::probe_reflection(options.probe);
-  const nlohmann::ordered_json result = experiments::to_json(runs, options.probe);
-  if (!options.out.empty()) io::write_json(options.out, result);
+  const auto runs = probes::probe_reflection(options.probe);
+  const nlohmann::ordered_json result = probes::to_json(runs, options.probe);
+  if (!options.out.empty()) base::write_json(options.out, result);
   if (options.json) {
     fmt::print("{}\n", result.dump(2));
     return;

@@ -5,13 +5,14 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/atomic_file.h"
+#include "base/input_file.h"
+#include "base/json.h"
 #include "cli/commands.h"
-#include "edelta/error.h"
-#include "edelta/experiments/report.h"
-#include "edelta/experiments/results.h"
-#include "edelta/io/atomic_file.h"
-#include "edelta/io/input_file.h"
-#include "edelta/io/json.h"
+#include "edelta/base/error.h"
+#include "reproduce/collect.h"
+#include "reproduce/report/report.h"
+#include "reproduce/results_json.h"
 
 namespace edelta::cli {
 namespace {
@@ -27,17 +28,9 @@ struct Options {
 // As the file has it: the page shows settings in that order.
 nlohmann::ordered_json read_ordered(const fs::path& file) {
   constexpr std::size_t kLimit = std::size_t{64} << 20;
-  const std::string text = io::read_text(file, kLimit);
-  io::parse_json(text, file.string());  // its errors name the file
+  const std::string text = base::read_text(file, kLimit);
+  base::parse_json(text, file.string());  // its errors name the file
   return nlohmann::ordered_json::parse(text);
-}
-
-nlohmann::ordered_json load_results(const fs::path& source, const fs::path& folder) {
-  if (!fs::is_directory(source)) return read_ordered(source);
-  nlohmann::ordered_json results = experiments::collect_results(source);
-  io::make_folder(folder);
-  io::write_json(folder / "results.json", results);
-  return results;
 }
 
 void run(const Options& options) {
@@ -45,10 +38,20 @@ void run(const Options& options) {
   if (!fs::exists(source)) throw InputError(fmt::format("{} does not exist", options.source));
   fs::path folder = options.out;
   if (folder.empty()) folder = fs::is_directory(source) ? source : source.parent_path();
-  const nlohmann::ordered_json results = load_results(source, folder);
-  const auto pages = experiments::write_report(results, folder);
+  reproduce::Results results;
+  nlohmann::ordered_json json;  // printed as it was read, with what else is in it
+  if (fs::is_directory(source)) {
+    results = reproduce::collect_results(source);
+    json = to_json(results);
+    base::make_folder(folder);
+    base::write_json(folder / "results.json", json);
+  } else {
+    json = read_ordered(source);
+    results = reproduce::results_from_json(json);
+  }
+  const auto pages = reproduce::report::write_report(results, folder);
   if (options.json) {
-    fmt::print("{}\n", results.dump(2));
+    fmt::print("{}\n", json.dump(2));
     return;
   }
   for (const fs::path& page : pages) fmt::print("{}\n", page.string());

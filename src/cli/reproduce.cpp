@@ -11,23 +11,29 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "cli/commands.h"
 #include "cli/duration.h"
 #include "cli/interrupted.h"
+#include "cli/process_launcher.h"
 #include "cli/table.h"
-#include "edelta/error.h"
-#include "edelta/experiments/report.h"
-#include "edelta/experiments/results.h"
-#include "edelta/experiments/runner.h"
-#include "edelta/io/json.h"
-#include "edelta/ops/machine.h"
+#include "edelta/base/error.h"
+#include "edelta/base/machine.h"
+#include "reproduce/collect.h"
+#include "reproduce/experiments/experiments.h"
+#include "reproduce/report/report.h"
+#include "reproduce/results_json.h"
+#include "reproduce/runner.h"
+#include "reproduce/step_status.h"
+#include "reproduce/suite_lock.h"
+#include "reproduce/suite_preset.h"
 
 namespace edelta::cli {
 namespace {
 
-using experiments::Overview;
-using experiments::SuiteFolder;
-using experiments::SuiteManifest;
+using reproduce::Overview;
+using reproduce::SuiteFolder;
+using reproduce::SuiteManifest;
 
 volatile std::sig_atomic_t received_signal = 0;
 
@@ -73,7 +79,7 @@ class OverviewLine {
 
 void list_steps(const SuiteFolder& folder, const SuiteManifest& manifest, int64_t jobs,
                 bool as_json) {
-  const auto steps = experiments::inspect_steps(folder, manifest);
+  const auto steps = reproduce::inspect_steps(folder, manifest);
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   Table table({{"step"}, {"status"}, {"time left", Align::right}});
   double shared = 0, alone = 0;
@@ -102,11 +108,12 @@ std::string command_to_continue(const ReproduceOptions& options) {
 }
 
 void finish(const SuiteFolder& folder, bool as_json) {
-  const nlohmann::ordered_json results = experiments::collect_results(folder.path());
-  io::write_json(folder.results_file(), results);
-  experiments::write_report(results, folder.path());
+  const reproduce::Results results = reproduce::collect_results(folder.path());
+  const nlohmann::ordered_json json = to_json(results);
+  base::write_json(folder.results_file(), json);
+  reproduce::report::write_report(results, folder.path());
   if (as_json) {
-    fmt::print("{}\n", results.dump(2));
+    fmt::print("{}\n", json.dump(2));
     return;
   }
   fmt::print("report: {}\n", (folder.path() / "report.html").string());
@@ -119,9 +126,9 @@ std::string results_folder(const ReproduceOptions& options) {
 }
 
 void reproduce(const ReproduceOptions& options) {
-  const int64_t cpus = ops::threads();
+  const int64_t cpus = base::threads();
   const SuiteFolder folder(results_folder(options));
-  experiments::suite_preset(options.preset);  // refuses an unknown one
+  reproduce::suite_preset(options.preset);  // refuses an unknown one
   const auto merged = [&] {
     return merged_manifest(folder, options.preset, options.names, options.seeds,
                            options.jobs > 0 ? std::max<int64_t>(1, cpus / options.jobs) : 1);
@@ -140,17 +147,18 @@ void reproduce(const ReproduceOptions& options) {
     return list_steps(folder, asked(planned), jobs_for(planned), options.json);
   }
 
-  if (const auto warning = ops::blas_warning()) fmt::print(stderr, "{}\n", *warning);
+  if (const auto warning = base::blas_warning()) fmt::print(stderr, "{}\n", *warning);
   OverviewLine line;
-  experiments::RunnerOutcome outcome;
+  ProcessLauncher launcher;
+  reproduce::RunnerOutcome outcome;
   {
-    const experiments::SuiteLock lock(folder);
+    const reproduce::SuiteLock lock(folder);
     const SuiteManifest manifest = merged();  // again: another call may have added to it
     inspect_steps(folder, manifest);  // refuses runs of another configuration before anything runs
     folder.write_manifest(manifest);
     std::signal(SIGINT, [](int signal) { received_signal = signal; });
     std::signal(SIGTERM, [](int signal) { received_signal = signal; });
-    outcome = run_steps(folder, asked(manifest),
+    outcome = run_steps(folder, asked(manifest), launcher,
                         {.jobs = jobs_for(manifest),
                          .all_threads = cpus,
                          .stop_signal = [] { return static_cast<int>(received_signal); },
@@ -180,7 +188,7 @@ void add_reproduce(CLI::App& app) {
       "reproduce", "Run the paper's experiments and ours, and report them beside the paper");
   auto options = std::make_shared<ReproduceOptions>();
   std::string names;
-  for (const auto& experiment : experiments::experiments()) {
+  for (const auto& experiment : reproduce::experiments()) {
     names += fmt::format("\n{}: {}", experiment.name, experiment.title);
   }
   command->add_option(
@@ -188,7 +196,7 @@ void add_reproduce(CLI::App& app) {
       "Experiments (default: all), or single tables such as main-stability" + names);
   command
       ->add_option("--preset", options->preset,
-                   fmt::format("One of: {}", fmt::join(experiments::suite_preset_names(), ", ")))
+                   fmt::format("One of: {}", fmt::join(reproduce::suite_preset_names(), ", ")))
       ->capture_default_str();
   command
       ->add_option("--seeds", options->seeds,

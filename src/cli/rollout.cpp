@@ -7,19 +7,19 @@
 #include "cli/commands.h"
 #include "cli/run_options.h"
 #include "cli/table.h"
-#include "edelta/experiments/probes.h"
+#include "edelta/probes/probes.h"
 
 namespace edelta::cli {
 namespace {
 
 struct Options : RunOptions {
-  experiments::RolloutOptions rollout;
+  probes::RolloutOptions rollout;
 };
 
 void run(const Options& options) {
   const auto model = options.model();
-  const experiments::Rollout rollout =
-      experiments::roll_out(*model, options.folder().read_config(), options.rollout);
+  const probes::Rollout rollout =
+      probes::roll_out(*model, options.folder().read_config(), options.rollout);
   if (options.json) {
     nlohmann::ordered_json points = nlohmann::ordered_json::array();
     for (const auto& point : rollout.points) {

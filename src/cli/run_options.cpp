@@ -1,6 +1,6 @@
 #include "cli/run_options.h"
 
-#include "cli/model_options.h"
+#include "cli/machine_options.h"
 
 namespace edelta::cli {
 

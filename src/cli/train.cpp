@@ -8,16 +8,17 @@
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "base/json.h"
 #include "cli/commands.h"
 #include "cli/duration.h"
 #include "cli/interrupted.h"
-#include "cli/model_options.h"
-#include "edelta/error.h"
-#include "edelta/io/json.h"
-#include "edelta/ops/machine.h"
+#include "cli/machine_options.h"
+#include "edelta/base/error.h"
+#include "edelta/base/machine.h"
 #include "edelta/train/trainer.h"
 
 namespace edelta::cli {
@@ -28,55 +29,6 @@ using train::RunFolder;
 using train::StepReport;
 
 volatile std::sig_atomic_t received_signal = 0;
-
-// A flag that sets one entry of the configuration.
-struct Setting {
-  const char* flag;
-  const char* section;
-  const char* key;
-  const char* help;
-};
-
-constexpr Setting kSettings[] = {
-    {"--iterations", "train", "iterations", "Optimiser steps"},
-    {"--batch", "train", "batch", "Sequences a batch"},
-    {"--accumulate", "train", "accumulate", "Batches averaged into one step"},
-    {"--lr", "train", "lr", "Peak learning rate"},
-    {"--min-lr", "train", "min_lr", "Learning rate at the end"},
-    {"--warmup", "train", "warmup", "Iterations of linear warm-up"},
-    {"--beta1", "train", "beta1", "AdamW's first decay rate"},
-    {"--beta2", "train", "beta2", "AdamW's second decay rate"},
-    {"--eps", "train", "eps", "AdamW's epsilon"},
-    {"--weight-decay", "train", "weight_decay", "Decay of tensors with two or more dimensions"},
-    {"--grad-clip", "train", "grad_clip", "Global gradient norm to clip at; 0: never"},
-    {"--seed", "train", "seed", "Seed of weights, batches and dropout"},
-    {"--log-interval", "train", "log_interval", "Iterations between logged steps"},
-    {"--eval-interval", "train", "eval_interval", "Iterations between validations"},
-    {"--checkpoint-interval", "train", "checkpoint_interval", "Iterations between checkpoints"},
-    {"--layers", "model", "n_layer", "Depth"},
-    {"--width", "model", "n_embd", "Width D"},
-    {"--heads", "model", "n_head", "Attention heads"},
-    {"--streams", "model", "n_streams", "Streams n"},
-    {"--block", "model", "block_size", "Longest sequence (default: that of the data)"},
-    {"--bias", "model", "bias", "Biases in the transformer: true or false"},
-    {"--dropout", "model", "dropout", "Dropout probability"},
-    {"--branch", "model", "branch", "hybrid, cayley or householder"},
-    {"--generator", "model", "generator", "data or fixed"},
-    {"--pool", "model", "pool", "sequence (sees the future), prefix or token (causal)"},
-    {"--blend", "model", "blend", "linear or hard"},
-    {"--projection-init", "model", "projection_init", "normal or identity"},
-    {"--init-gate-bias", "model", "init_gate_bias", "The gate's bias at the start"},
-    {"--gate-weight", "model", "gate_reg_weight", "Weight λ of the gate regulariser"},
-    {"--gate-regulariser", "model", "gate_regulariser",
-     "product, entropy, squared-product or min-distance"},
-    {"--dim", "task", "dim", "Dimension of the task's vectors"},
-    {"--steps", "task", "steps", "Positions T of a sequence"},
-    {"--train-size", "task", "train", "Training sequences"},
-    {"--val-size", "task", "val", "Validation sequences"},
-    {"--theta", "task", "theta", "Rotation angle, or a range as [min,max]"},
-    {"--noise", "task", "noise", "Standard deviation of the noise (stability)"},
-    {"--task-seed", "task", "seed", "Seed of the data"},
-};
 
 struct Options {
   std::string model, task, data, preset, config, out, resume;
@@ -98,7 +50,7 @@ json& section(json& config, const char* key) {
 }
 
 train::TrainConfig configuration(const Options& options) {
-  json given = options.config.empty() ? json::object() : io::read_json(options.config);
+  json given = options.config.empty() ? json::object() : base::read_json(options.config);
   if (!given.is_object()) throw InputError(options.config + ": must be a JSON object");
   if (!options.preset.empty()) given["preset"] = options.preset;
   if (!options.data.empty()) {
@@ -192,12 +144,16 @@ void run(const Options& options) {
        !options.config.empty() || !options.data.empty() || !options.preset.empty())) {
     throw InputError("--resume continues a run as it was configured; it takes no other setting");
   }
-  if (const auto warning = ops::blas_warning()) fmt::print(stderr, "{}\n", *warning);
+  if (const auto warning = base::blas_warning()) fmt::print(stderr, "{}\n", *warning);
   RunFolder folder(options.resume);
+  std::optional<data::Dataset> dataset;
   if (options.resume.empty()) {
     train::TrainConfig config = configuration(options);
-    // A user's files are looked at before anything is written.
-    if (!config.data.empty()) fit_model_to_data(config, load_data(config));
+    // A user's files are looked at before anything is written, and not again.
+    if (!config.data.empty()) {
+      dataset = load_data(config);
+      fit_model_to_data(config, *dataset);
+    }
     folder = RunFolder(options.out.empty() ? free_folder(config).string() : options.out);
     folder.create(config);
   }
@@ -206,9 +162,11 @@ void run(const Options& options) {
   std::signal(SIGINT, [](int signal) { received_signal = signal; });
   std::signal(SIGTERM, [](int signal) { received_signal = signal; });
   ProgressLine progress;
-  const train::TrainOutcome outcome =
-      train::train(folder, {.on_step = [&](const StepReport& report) { progress(report); },
-                            .stop_signal = [] { return static_cast<int>(received_signal); }});
+  const train::TrainOptions watching{
+      .on_step = [&](const StepReport& report) { progress(report); },
+      .stop_signal = [] { return static_cast<int>(received_signal); }};
+  const train::TrainOutcome outcome = dataset ? train::train(folder, std::move(*dataset), watching)
+                                              : train::train(folder, watching);
   progress.finish();
   if (outcome.stopped_by != 0) {
     fmt::print(stderr, "stopped; continue with: edelta train --resume {}\n",
@@ -240,14 +198,14 @@ void add_train(CLI::App& app) {
   command->add_option("--out", options->out, "Run folder (default: runs/MODEL-TASK-PRESET-seedN)");
   command->add_option("--resume", options->resume, "Continue the run in this folder")
       ->excludes("--out");
-  for (const Setting& setting : kSettings) {
+  for (const train::Setting& setting : train::settings()) {
     command
         ->add_option_function<std::string>(
-            setting.flag,
+            setting.field.flag_name(),
             [options, setting](const std::string& text) {
-              options->settings[setting.section][setting.key] = value_of(text);
+              options->settings[setting.section][setting.field.key] = value_of(text);
             },
-            setting.help)
+            setting.field.help)
         ->group(std::string("Settings: ") + setting.section);
   }
   add_machine_options(*command);

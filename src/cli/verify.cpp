@@ -7,23 +7,23 @@
 #include <memory>
 
 #include "cli/commands.h"
-#include "edelta/error.h"
-#include "edelta/experiments/theorems.h"
+#include "edelta/base/error.h"
+#include "edelta/verify/theorems.h"
 
 namespace edelta::cli {
 namespace {
 
 struct VerifyOptions {
-  experiments::TheoremOptions theorems;
+  verify::TheoremOptions theorems;
   bool json = false;
 };
 
 void verify(const VerifyOptions& options) {
-  const experiments::TheoremReport report = experiments::verify_theorems(options.theorems);
+  const verify::TheoremReport report = verify::verify_theorems(options.theorems);
   if (options.json) {
-    std::cout << experiments::to_json(report).dump(2) << "\n";
+    std::cout << verify::to_json(report).dump(2) << "\n";
   } else {
-    std::cout << experiments::to_table(report);
+    std::cout << verify::to_table(report);
   }
   std::cout.flush();
   if (report.all_hold()) return;

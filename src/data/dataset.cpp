@@ -6,11 +6,11 @@
 #include <nlohmann/json.hpp>
 #include <system_error>
 
-#include "edelta/data/npy.h"
-#include "edelta/error.h"
-#include "edelta/io/atomic_file.h"
-#include "edelta/io/json.h"
-#include "io/printable.h"
+#include "base/atomic_file.h"
+#include "base/json.h"
+#include "base/printable.h"
+#include "edelta/base/error.h"
+#include "edelta/base/npy.h"
 
 namespace edelta::data {
 namespace {
@@ -36,7 +36,7 @@ void check_finite(const torch::Tensor& values, const fs::path& path) {
 }
 
 torch::Tensor read_sequences(const fs::path& path) {
-  torch::Tensor values = read_npy(path).to(torch::kFloat);
+  torch::Tensor values = base::read_npy(path).to(torch::kFloat);
   if ((values.dim() != 2 && values.dim() != 3) || values.numel() == 0) {
     throw InputError(
         fmt::format("{}: the shape must be [N, T, dim] or [N, dim], none of them 0, not {}",
@@ -69,7 +69,7 @@ Stratum read_stratum(const std::string& name, const nlohmann::json& rows, std::i
   }
   if (!usable) {
     throw InputError(fmt::format("{}: the stratum {} must be a list of rows from 0 to {}",
-                                 path.string(), io::printable(name), count - 1));
+                                 path.string(), base::printable(name), count - 1));
   }
   return stratum;
 }
@@ -77,7 +77,7 @@ Stratum read_stratum(const std::string& name, const nlohmann::json& rows, std::i
 std::vector<Stratum> read_strata(const fs::path& path, std::int64_t count) {
   std::vector<Stratum> strata;
   if (!fs::exists(path)) return strata;
-  const nlohmann::json task = io::read_json(path);
+  const nlohmann::json task = base::read_json(path);
   const auto found = task.find("strata");
   if (found == task.end()) return strata;
   if (!found->is_object()) {
@@ -97,14 +97,14 @@ void write_dataset(const fs::path& folder, const Dataset& dataset, const TaskOpt
   if (error) {
     throw Failure(fmt::format("cannot make the folder {}: {}", folder.string(), error.message()));
   }
-  write_npy(folder / "train_x.npy", dataset.train_x);
-  write_npy(folder / "train_y.npy", dataset.train_y);
-  write_npy(folder / "val_x.npy", dataset.val_x);
-  write_npy(folder / "val_y.npy", dataset.val_y);
+  base::write_npy(folder / "train_x.npy", dataset.train_x);
+  base::write_npy(folder / "train_y.npy", dataset.train_y);
+  base::write_npy(folder / "val_x.npy", dataset.val_x);
+  base::write_npy(folder / "val_y.npy", dataset.val_y);
   nlohmann::json strata = nlohmann::json::object();
   for (const Stratum& stratum : dataset.val_strata) strata[stratum.name] = stratum.rows;
   const nlohmann::json task{{"options", options}, {"strata", strata}};
-  io::write_text_atomically(folder / "task.json", task.dump(1) + "\n");
+  base::write_text_atomically(folder / "task.json", task.dump(1) + "\n");
 }
 
 Dataset read_dataset(const fs::path& folder) {

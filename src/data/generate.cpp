@@ -3,14 +3,16 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/portable_math.h"
+#include "base/random.h"
 #include "edelta/data/dataset.h"
-#include "edelta/data/portable_math.h"
-#include "edelta/data/random.h"
 
 namespace edelta::data {
 namespace {
 
-enum class Split : std::uint32_t { kTrain = 0, kVal = 1 };
+using base::portable_sincos;
+using base::RandomStream;
+using base::SinCos;
 
 struct Trajectories {
   torch::Tensor x, y;
@@ -87,7 +89,7 @@ double fill_trajectory(const TaskOptions& options, RandomStream& random, double*
   return 0;
 }
 
-Trajectories generate_split(const TaskOptions& options, Split split, std::int64_t count) {
+Trajectories generate_split(const TaskOptions& options, base::Stream stream, std::int64_t count) {
   const std::int64_t values = options.steps * options.dim;
   Trajectories result{torch::empty({count, options.steps, options.dim}, torch::kFloat),
                       torch::empty({count, options.steps, options.dim}, torch::kFloat),
@@ -98,8 +100,7 @@ Trajectories generate_split(const TaskOptions& options, Split split, std::int64_
   at::parallel_for(0, count, 1, [&](std::int64_t begin, std::int64_t end) {
     std::vector<double> positions(static_cast<std::size_t>(values + options.dim));
     for (std::int64_t row = begin; row < end; ++row) {
-      RandomStream random(options.seed, static_cast<std::uint32_t>(split),
-                          static_cast<std::uint64_t>(row));
+      RandomStream random(options.seed, stream, static_cast<std::uint64_t>(row));
       result.theta[row] = fill_trajectory(options, random, positions.data());
       const double* first = positions.data();
       std::transform(first, first + values, x + row * values, to_float);
@@ -123,8 +124,8 @@ void add_stratum(Dataset& dataset, const char* name, const std::vector<double>& 
 
 Dataset generate(const TaskOptions& options) {
   validate(options);
-  const Trajectories train = generate_split(options, Split::kTrain, options.train);
-  const Trajectories val = generate_split(options, Split::kVal, options.val);
+  const Trajectories train = generate_split(options, base::Stream::training_data, options.train);
+  const Trajectories val = generate_split(options, base::Stream::validation_data, options.val);
   Dataset dataset{train.x, train.y, val.x, val.y, {}};
   if (options.task == "gyroscope") {
     add_stratum(dataset, "slow", val.theta, [](double theta) { return theta < 0.5; });

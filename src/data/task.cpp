@@ -10,8 +10,8 @@
 #include <string_view>
 #include <utility>
 
-#include "edelta/error.h"
-#include "io/printable.h"
+#include "base/printable.h"
+#include "edelta/base/error.h"
 
 namespace edelta::data {
 namespace {
@@ -104,7 +104,7 @@ Planes read_planes(const nlohmann::json& value, const TaskOptions& options) {
 
 void read_option(const std::string& key, const nlohmann::json& value, TaskOptions& options) {
   if (!has_option(options, key)) {
-    throw InputError(fmt::format("task {} has no option {}", options.task, io::printable(key)));
+    throw InputError(fmt::format("task {} has no option {}", options.task, base::printable(key)));
   }
   if (key == "dim") options.dim = read_integer(value, options, "dim");
   if (key == "steps") options.steps = read_integer(value, options, "steps");
@@ -123,6 +123,17 @@ void read_option(const std::string& key, const nlohmann::json& value, TaskOption
 
 }  // namespace
 
+std::vector<Field> task_fields() {
+  return {{"dim", "Dimension of the task's vectors"},
+          {"steps", "Positions T of a sequence"},
+          {"train", "Training sequences", "train-size"},
+          {"val", "Validation sequences", "val-size"},
+          {"theta", "Rotation angle, or a range as [min,max]"},
+          {"planes", "Planes that a rotation turns: random, first or all"},
+          {"noise", "Standard deviation of the noise (stability)"},
+          {"seed", "Seed of the data", "task-seed"}};
+}
+
 std::vector<std::string> task_names() {
   std::vector<std::string> names;
   for (const TaskOptions& options : paper_tasks()) names.push_back(options.task);
@@ -133,7 +144,7 @@ TaskOptions default_task_options(const std::string& task) {
   for (const TaskOptions& options : paper_tasks()) {
     if (options.task == task) return options;
   }
-  throw InputError(fmt::format("unknown task {}; there are {}", io::printable(task),
+  throw InputError(fmt::format("unknown task {}; there are {}", base::printable(task),
                                fmt::join(task_names(), ", ")));
 }
 

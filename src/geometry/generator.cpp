@@ -1,13 +1,12 @@
 #include "edelta/geometry/generator.h"
 
-#include "edelta/geometry/modules.h"
-#include "edelta/ops/sublayers.h"
+#include "edelta/nn/net.h"
+#include "edelta/nn/norm.h"
 
 namespace edelta::geometry {
 namespace {
 
 using torch::Tensor;
-namespace nn = torch::nn;
 
 constexpr double kWeightDeviation = 0.02;
 
@@ -38,7 +37,7 @@ class NetGenerator : public Generator {
  public:
   explicit NetGenerator(const GeneratorOptions& options) : options_(options) {
     const auto net = [&](const char* name, int64_t out) {
-      return register_module(name, std::make_shared<Net>(options.width, options.hidden, out));
+      return register_module(name, std::make_shared<nn::Net>(options.width, options.hidden, out));
     };
     if (has_rotation(options.branch)) {
       u_net_ = net("u_net", options.streams);
@@ -47,40 +46,40 @@ class NetGenerator : public Generator {
     }
     if (has_reflection(options.branch)) k_net_ = net("k_net", options.streams);
     if (has_gate(options.branch)) {
-      gate_net_ = register_module("gate_net", nn::Linear(options.width, 1));
+      gate_net_ = register_module("gate_net", torch::nn::Linear(options.width, 1));
     }
   }
 
   OperatorParameters generate(const Tensor& pooled) override {
-    std::vector<const Net*> nets;
+    std::vector<const nn::Net*> nets;
     for (const auto& net : {u_net_, v_net_, beta_net_, k_net_}) {
       if (net) nets.push_back(net.get());
     }
-    Tensor row = Net::forward_all(nets, pooled);
+    Tensor row = nn::Net::forward_all(nets, pooled);
     if (has_gate(options_.branch)) row = torch::cat({row, gate_net_->forward(pooled)}, -1);
     return split(row, options_.streams, options_.branch);
   }
 
   void initialise() override {
     if (!has_gate(options_.branch)) return;
-    nn::init::zeros_(gate_net_->weight);
-    nn::init::constant_(gate_net_->bias, options_.init_gate_bias);
+    torch::nn::init::zeros_(gate_net_->weight);
+    torch::nn::init::constant_(gate_net_->bias, options_.init_gate_bias);
   }
 
  private:
   GeneratorOptions options_;
-  std::shared_ptr<Net> u_net_, v_net_, beta_net_, k_net_;
-  nn::Linear gate_net_{nullptr};
+  std::shared_ptr<nn::Net> u_net_, v_net_, beta_net_, k_net_;
+  torch::nn::Linear gate_net_{nullptr};
 };
 
-class FusedGenerator : public Generator {
+class JointGenerator : public Generator {
  public:
-  explicit FusedGenerator(const GeneratorOptions& options)
+  explicit JointGenerator(const GeneratorOptions& options)
       : options_(options),
-        norm_(register_module("norm", std::make_shared<LayerNorm>(options.width, true))),
+        norm_(register_module("norm", std::make_shared<nn::LayerNorm>(options.width, true))),
         geo_proj_(register_module(
-            "geo_proj", std::make_shared<Net>(options.width, options.hidden,
-                                              row_length(options.streams, options.branch)))) {}
+            "geo_proj", std::make_shared<nn::Net>(options.width, options.hidden,
+                                                  row_length(options.streams, options.branch)))) {}
 
   OperatorParameters generate(const Tensor& pooled) override {
     return split(geo_proj_->forward(ops::normalise(pooled, norm_->norm())), options_.streams,
@@ -95,8 +94,8 @@ class FusedGenerator : public Generator {
 
  private:
   GeneratorOptions options_;
-  std::shared_ptr<LayerNorm> norm_;
-  std::shared_ptr<Net> geo_proj_;
+  std::shared_ptr<nn::LayerNorm> norm_;
+  std::shared_ptr<nn::Net> geo_proj_;
 };
 
 class FixedGenerator : public Generator {
@@ -114,7 +113,7 @@ class FixedGenerator : public Generator {
 
   void initialise() override {
     // Not zero: at u = v = 0 the rotation, and at k = 0 the reflection, has no gradient.
-    nn::init::normal_(row_, 0, kWeightDeviation);
+    torch::nn::init::normal_(row_, 0, kWeightDeviation);
     if (!has_gate(options_.branch)) return;
     const torch::NoGradGuard no_grad;
     row_[-1].fill_(options_.init_gate_bias);
@@ -131,8 +130,8 @@ std::shared_ptr<Generator> make_net_generator(const GeneratorOptions& options) {
   return std::make_shared<NetGenerator>(options);
 }
 
-std::shared_ptr<Generator> make_fused_generator(const GeneratorOptions& options) {
-  return std::make_shared<FusedGenerator>(options);
+std::shared_ptr<Generator> make_joint_generator(const GeneratorOptions& options) {
+  return std::make_shared<JointGenerator>(options);
 }
 
 std::shared_ptr<Generator> make_fixed_generator(const GeneratorOptions& options) {

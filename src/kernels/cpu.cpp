@@ -1,4 +1,4 @@
-#include "edelta/kernels/cpu.h"
+#include "kernels/cpu.h"
 
 #include <libxsmm.h>
 

@@ -3,19 +3,21 @@
 #include <chrono>
 #include <stdexcept>
 
-#include "edelta/kernels/adamw.h"
-#include "edelta/kernels/attention.h"
-#include "edelta/kernels/cpu.h"
-#include "edelta/kernels/delta.h"
-#include "edelta/kernels/fma_peak.h"
-#include "edelta/kernels/hybrid.h"
-#include "edelta/kernels/linear.h"
-#include "edelta/kernels/mlp.h"
-#include "edelta/kernels/pooling.h"
-#include "edelta/kernels/profile.h"
-#include "edelta/kernels/route.h"
-#include "edelta/kernels/stream.h"
-#include "edelta/kernels/token_operator.h"
+#include "kernels/adamw.h"
+#include "kernels/attention.h"
+#include "kernels/cpu.h"
+#include "kernels/delta.h"
+#include "kernels/fma_peak.h"
+#include "kernels/hybrid.h"
+#include "kernels/iterative_cayley.h"
+#include "kernels/linear.h"
+#include "kernels/mixer_weights.h"
+#include "kernels/mlp.h"
+#include "kernels/pooling.h"
+#include "kernels/profile.h"
+#include "kernels/route.h"
+#include "kernels/sinkhorn.h"
+#include "kernels/stream.h"
 
 // Each kernel is a function of one argument struct: kernel name, argument type.
 #define EDELTA_KERNELS(X)                               \

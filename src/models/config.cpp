@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
-#include "edelta/error.h"
-#include "edelta/json_fields.h"
+#include "edelta/base/error.h"
 #include "edelta/models/registry.h"
 
 namespace edelta {
@@ -17,116 +17,42 @@ std::span<const EnumName<models::Head>> enum_names() {
   return names;
 }
 
-template <>
-std::span<const EnumName<models::ProjectionInit>> enum_names() {
-  using Init = models::ProjectionInit;
-  static constexpr std::array names{EnumName<Init>{Init::normal, "normal"},
-                                    EnumName<Init>{Init::identity, "identity"}};
-  return names;
-}
-
-template <>
-std::span<const EnumName<geometry::Branch>> enum_names() {
-  using geometry::Branch;
-  static constexpr std::array names{EnumName<Branch>{Branch::hybrid, "hybrid"},
-                                    EnumName<Branch>{Branch::cayley, "cayley"},
-                                    EnumName<Branch>{Branch::householder, "householder"}};
-  return names;
-}
-
-template <>
-std::span<const EnumName<geometry::GeneratorKind>> enum_names() {
-  using Kind = geometry::GeneratorKind;
-  static constexpr std::array names{EnumName<Kind>{Kind::data, "data"},
-                                    EnumName<Kind>{Kind::fixed, "fixed"}};
-  return names;
-}
-
-template <>
-std::span<const EnumName<geometry::Blend>> enum_names() {
-  using geometry::Blend;
-  static constexpr std::array names{EnumName<Blend>{Blend::linear, "linear"},
-                                    EnumName<Blend>{Blend::hard, "hard"}};
-  return names;
-}
-
-template <>
-std::span<const EnumName<geometry::GateRegulariser>> enum_names() {
-  using Kind = geometry::GateRegulariser;
-  static constexpr std::array names{EnumName<Kind>{Kind::product, "product"},
-                                    EnumName<Kind>{Kind::entropy, "entropy"},
-                                    EnumName<Kind>{Kind::squared_product, "squared-product"},
-                                    EnumName<Kind>{Kind::min_distance, "min-distance"}};
-  return names;
-}
-
-template <>
-std::span<const EnumName<ops::Pool>> enum_names() {
-  using ops::Pool;
-  static constexpr std::array names{EnumName<Pool>{Pool::sequence, "sequence"},
-                                    EnumName<Pool>{Pool::prefix, "prefix"},
-                                    EnumName<Pool>{Pool::token, "token"}};
-  return names;
-}
-
 namespace models {
-
-// Found by fields_to_json and fields_from_json through the type of the configuration.
-template <class Config, class Visit>
-void visit_fields(Config& config, Visit visit) {
-  visit("model", config.model);
-  visit("head", config.head);
-  visit("n_layer", config.n_layer);
-  visit("n_embd", config.n_embd);
-  visit("n_head", config.n_head);
-  visit("n_streams", config.n_streams);
-  visit("block_size", config.block_size);
-  visit("input_dim", config.input_dim);
-  visit("vocab_size", config.vocab_size);
-  visit("bias", config.bias);
-  visit("dropout", config.dropout);
-  visit("branch", config.branch);
-  visit("generator", config.generator);
-  visit("pool", config.pool);
-  visit("blend", config.blend);
-  visit("projection_init", config.projection_init);
-  visit("geo_hidden_ratio", config.geo_hidden_ratio);
-  visit("geo_hidden_dim", config.geo_hidden_dim);
-  visit("init_gate_bias", config.init_gate_bias);
-  visit("gate_reg_weight", config.gate_reg_weight);
-  visit("gate_regulariser", config.gate_regulariser);
-  visit("sinkhorn_iterations", config.sinkhorn_iterations);
-  visit("cayley_alpha", config.cayley_alpha);
-  visit("cayley_iterations", config.cayley_iterations);
-}
-
 namespace {
 
 void require(bool holds, const std::string& message) {
   if (!holds) throw InputError(message);
 }
 
+// The groups of all architectures, each once.
+std::vector<OptionGroup> option_groups() {
+  std::vector<OptionGroup> groups;
+  for (const Architecture& architecture : architectures()) {
+    for (const OptionGroup& group : architecture.options) {
+      const auto same = [&](const OptionGroup& other) { return other.type == group.type; };
+      if (std::none_of(groups.begin(), groups.end(), same)) groups.push_back(group);
+    }
+  }
+  return groups;
+}
+
+}  // namespace
+
 void require_range(const char* key, int64_t value, int64_t least, int64_t most) {
   require(value >= least && value <= most,
           fmt::format("{} is {}; it must be from {} to {}", key, value, least, most));
 }
 
-}  // namespace
-
 void validate(const ModelConfig& config) {
-  constexpr int64_t kLargest = int64_t{1} << 24;
   find_architecture(config.model);
   require_range("n_layer", config.n_layer, 1, 10'000);
-  require_range("n_embd", config.n_embd, 1, kLargest);
-  require_range("n_head", config.n_head, 1, kLargest);
-  require_range("n_streams", config.n_streams, 1, kLargest);
-  require_range("block_size", config.block_size, 1, kLargest);
-  require_range("input_dim", config.input_dim, 1, kLargest);
-  require_range("vocab_size", config.vocab_size, 1, kLargest);
-  require_range("geo_hidden_ratio", config.geo_hidden_ratio, 1, config.n_embd);
-  require_range("geo_hidden_dim", config.geo_hidden_dim, 1, kLargest);
-  require_range("sinkhorn_iterations", config.sinkhorn_iterations, 0, 10'000);
-  require_range("cayley_iterations", config.cayley_iterations, 0, 10'000);
+  require_range("n_embd", config.n_embd, 1, kLargestSize);
+  require_range("n_head", config.n_head, 1, kLargestSize);
+  require_range("n_streams", config.n_streams, 1, kLargestSize);
+  require_range("block_size", config.block_size, 1, kLargestSize);
+  require_range("input_dim", config.input_dim, 1, kLargestSize);
+  require_range("vocab_size", config.vocab_size, 1, kLargestSize);
+  for (const OptionGroup& group : option_groups()) group.check(config.options, config);
   require(config.n_embd % config.n_streams == 0,
           fmt::format("n_streams is {}; it must divide n_embd, which is {}", config.n_streams,
                       config.n_embd));
@@ -135,22 +61,34 @@ void validate(const ModelConfig& config) {
                       config.n_embd));
   require(config.dropout >= 0 && config.dropout < 1,
           fmt::format("dropout is {}; it must be at least 0 and below 1", config.dropout));
-  require(config.gate_reg_weight >= 0,
-          fmt::format("gate_reg_weight is {}; it must not be negative", config.gate_reg_weight));
 }
 
-nlohmann::ordered_json to_json(const ModelConfig& config) { return fields_to_json(config); }
+nlohmann::ordered_json to_json(const ModelConfig& config) {
+  nlohmann::ordered_json json = fields_to_json(config);
+  for (const OptionGroup& group : option_groups()) group.write(config.options, json);
+  return json;
+}
 
 ModelConfig model_config_from_json(const nlohmann::json& json, const std::string& source,
                                    const std::set<std::string>& ignored) {
+  require_object(json, source);
   ModelConfig config;
-  fields_from_json(json, config, source, ignored);
-  try {
-    validate(config);
-  } catch (const InputError& error) {
-    throw InputError(source + ": " + error.what());
-  }
+  std::set<std::string> known = ignored;
+  with_source(source, [&] {
+    read_fields(json, config, known);
+    for (const OptionGroup& group : option_groups()) group.read(json, config.options, known);
+  });
+  refuse_unknown_keys(json, known, source);
+  with_source(source, [&] { validate(config); });
   return config;
+}
+
+std::vector<Field> model_fields() {
+  std::vector<Field> fields = fields_of<ModelConfig>();
+  for (const OptionGroup& group : option_groups()) {
+    fields.insert(fields.end(), group.fields.begin(), group.fields.end());
+  }
+  return fields;
 }
 
 ModelConfig matched_config(const std::string& model) {

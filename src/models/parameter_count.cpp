@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
+#include <nlohmann/json.hpp>
 
+#include "base/required_fields.h"
 #include "edelta/models/model.h"
+#include "edelta/models/registry.h"
 
 namespace edelta::models {
 namespace {
@@ -31,7 +34,9 @@ int64_t distance(int64_t count, int64_t target) { return std::abs(count - target
 
 }  // namespace
 
-int64_t count_parameters(const ModelConfig& config) { return Model(config).parameter_count(); }
+int64_t count_parameters(const ModelConfig& config) {
+  return make_model(config)->parameter_count();
+}
 
 ModelConfig counting_convention(ModelConfig config) {
   config.head = Head::token;
@@ -41,9 +46,44 @@ ModelConfig counting_convention(ModelConfig config) {
   return config;
 }
 
+ParameterCount counted(const ModelConfig& config) {
+  return {config.model,  config.n_layer,   config.n_embd,
+          config.n_head, config.n_streams, count_parameters(config)};
+}
+
+std::vector<ParameterCount> count_matched() {
+  std::vector<ParameterCount> counts;
+  for (const Architecture& architecture : architectures()) {
+    counts.push_back(counted(counting_convention(matched_config(architecture.name))));
+  }
+  return counts;
+}
+
+nlohmann::ordered_json to_json(const ParameterCount& count) { return fields_to_json(count); }
+
+nlohmann::ordered_json to_json(const std::vector<ParameterCount>& counts) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const ParameterCount& count : counts) list.push_back(to_json(count));
+  return list;
+}
+
+std::vector<ParameterCount> parameter_counts_from_json(const nlohmann::json& json,
+                                                       const std::string& source) {
+  if (!json.is_array()) throw InputError(source + ": must be a list of counts");
+  std::vector<ParameterCount> counts;
+  with_source(source, [&] {
+    for (const nlohmann::json& entry : json) {
+      ParameterCount::visit_fields(counts.emplace_back(), [&](const Field& info, auto& field) {
+        json_fields::read(info.key, base::required_entry(entry, info.key), field);
+      });
+    }
+  });
+  return counts;
+}
+
 std::vector<ParameterGroup> parameter_breakdown(const ModelConfig& config) {
   std::vector<ParameterGroup> groups;
-  for (const auto& item : Model(config).named_parameters()) {
+  for (const auto& item : make_model(config)->named_parameters()) {
     const std::string name = group_name(item.key());
     auto found = std::find_if(groups.begin(), groups.end(),
                               [&](const ParameterGroup& group) { return group.name == name; });

@@ -4,26 +4,75 @@
 
 #include <algorithm>
 
-#include "edelta/error.h"
+#include "edelta/base/error.h"
+#include "edelta/models/architecture_options.h"
 #include "models/connections/connections.h"
 
 namespace edelta::models {
 namespace {
 
+template <class... Groups>
+std::vector<OptionGroup> has() {
+  return {option_group<Groups>()...};
+}
+
+// Pooled over the whole sequence, an operator sees what comes after a position.
+bool pools_causally(const ModelConfig& config) {
+  return config.options.get<PoolOptions>().pool != ops::Pool::sequence;
+}
+
+// The looks are of the Okabe-Ito colours, which stay apart for colour-blind readers; dashes and
+// marks tell the curves apart without any colour.
 std::vector<Architecture>& registry() {
-  using enum BranchWidth;
+  using enum SubLayerWidth;
   static std::vector<Architecture> all{
-      {"gpt", "x + F(LN x)", make_gpt_connection, model, 9, 128},
-      {"ddl", "a Delta operator (rank one, learned β), then the residual", make_ddl_connection,
-       model, 8, 128},
-      {"mhc", "streams mixed by doubly stochastic matrices (Sinkhorn)", make_mhc_connection, model,
-       9, 128},
-      {"jpmhc", "streams mixed by nearly orthogonal matrices (iterated Cayley)",
-       make_jpmhc_connection, stream, 7, 512},
-      {"edelta", "exact Cayley rotation and Householder reflection, joined by a gate",
-       make_edelta_connection, model, 6, 128},
-      {"edelta-stream", "the same operator with routed streams and sub-layers of width D/n",
-       make_edelta_stream_connection, stream, 7, 512},
+      {.name = "gpt",
+       .summary = "x + F(LN x)",
+       .make_connection = make_gpt_connection,
+       .matched_layers = 9,
+       .streams = false,
+       .look = {"#000000", "(14,4)", 4},
+       .published = {.name = "gpt2"}},
+      {.name = "ddl",
+       .summary = "a Delta operator (rank one, learned β), then the residual",
+       .make_connection = make_ddl_connection,
+       .matched_layers = 8,
+       .streams = false,
+       .causal = pools_causally,
+       .options = has<PoolOptions, GeneratorNetOptions>(),
+       .look = {"#E69F00", "(7,4)", 6}},
+      {.name = "mhc",
+       .summary = "streams mixed by doubly stochastic matrices (Sinkhorn)",
+       .make_connection = make_mhc_connection,
+       .matched_layers = 9,
+       .options = has<SinkhornOptions>(),
+       .look = {"#56B4E9", "(2,3)", 8}},
+      {.name = "jpmhc",
+       .summary = "streams mixed by nearly orthogonal matrices (iterated Cayley)",
+       .make_connection = make_jpmhc_connection,
+       .sublayer_width = stream,
+       .matched_layers = 7,
+       .matched_width = 512,
+       .options = has<ProjectionOptions, IterativeCayleyOptions>(),
+       .look = {"#009E73", "(12,4,2,4)", 10}},
+      {.name = "edelta",
+       .summary = "exact Cayley rotation and Householder reflection, joined by a gate",
+       .make_connection = make_edelta_connection,
+       .matched_layers = 6,
+       .causal = pools_causally,
+       .options = has<HybridOptions, PoolOptions, GeneratorNetOptions, ProjectionOptions>(),
+       .look = {"#D55E00", "1", 7, 2.6},
+       .published = {.trains_gate = true}},
+      {.name = "edelta-stream",
+       .summary = "the same operator with routed streams and sub-layers of width D/n",
+       .make_connection = make_edelta_stream_connection,
+       .sublayer_width = stream,
+       .matched_layers = 7,
+       .matched_width = 512,
+       .causal = pools_causally,
+       .options = has<HybridOptions, PoolOptions, JointNetOptions, ProjectionOptions>(),
+       .look = {"#CC79A7", "(14,4,2,4,2,4)", 12},
+       .published = {.name = "edelta_stream"}},
   };
   return all;
 }
@@ -39,6 +88,13 @@ const Architecture& find_architecture(const std::string& name) {
     known += (known.empty() ? "" : ", ") + architecture.name;
   }
   throw InputError(fmt::format("model is '{}'; it must be one of: {}", name, known));
+}
+
+const Architecture* find_published(const std::string& name) {
+  const auto found = std::find_if(registry().begin(), registry().end(), [&](const auto& each) {
+    return (each.published.name.empty() ? each.name : each.published.name) == name;
+  });
+  return found == registry().end() ? nullptr : &*found;
 }
 
 void register_architecture(Architecture architecture) {

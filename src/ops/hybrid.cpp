@@ -1,9 +1,9 @@
 #include "edelta/ops/hybrid.h"
 
 #include "edelta/ops/cayley.h"
-#include "edelta/ops/dispatch.h"
 #include "edelta/ops/householder.h"
-#include "ops/fused.h"
+#include "edelta/ops/implementation.h"
+#include "ops/fused/fused.h"
 
 namespace edelta::ops {
 

@@ -1,7 +1,7 @@
 #include "edelta/ops/pooling.h"
 
-#include "edelta/ops/dispatch.h"
-#include "ops/fused.h"
+#include "edelta/ops/implementation.h"
+#include "ops/fused/fused.h"
 
 namespace edelta::ops {
 
@@ -22,6 +22,10 @@ WithInput pool(const Tensor& x, Pool pool) {
       break;
   }
   return {x, x};
+}
+
+double pooled_per_token(Pool pool, int64_t length) {
+  return pool == Pool::sequence ? 1 / static_cast<double>(length) : 1;
 }
 
 }  // namespace edelta::ops

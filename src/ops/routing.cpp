@@ -1,12 +1,21 @@
 #include "edelta/ops/routing.h"
 
-#include "edelta/ops/dispatch.h"
+#include <vector>
+
+#include "edelta/ops/implementation.h"
 #include "edelta/ops/streams.h"
-#include "ops/fused.h"
+#include "ops/fused/fused.h"
 
 namespace edelta::ops {
 
 using torch::Tensor;
+
+Mixers token_mixers(const Tensor& z, const CayleyIteration& cayley) {
+  const std::vector<Tensor> parts = z.unbind(-3);
+  Mixers mixers{parts[0].softmax(-1).mean(-2), parts[1].softmax(-2).sum(-1), {}};
+  if (parts.size() > 2) mixers.h_res = iterative_cayley(parts[2], cayley);
+  return mixers;
+}
 
 Routed route(const Tensor& x, const Norm& norm, const Affine& map, int64_t streams,
              const CayleyIteration& cayley) {
@@ -20,15 +29,8 @@ Routed route(const Tensor& x, const Norm& norm, const Affine& map, int64_t strea
   }
   const Tensor logits = linear(x, norm, map).unflatten(-1, {-1, streams, streams});
   const Mixers h = token_mixers(logits, cayley);
-  return {stream_aggregate(h.pre, x).y, h.residual, h.post, x};
-}
-
-Tensor routed_update(const Routed& routed, const Tensor& y) {
-  TORCH_CHECK(!routed.fused || !routed.residual.defined() ||
-                  routed.residual.grad_fn() == routed.x.grad_fn(),
-              "routed_update takes what route returned, unchanged");
-  if (routed.fused) return fused::routed_update(routed, y);
-  return stream_update(routed.residual, routed.x, routed.post, y);
+  return {stream_aggregate(h.pre, x).y, h.post, h.h_res,
+          [h, x](const Tensor& y) { return stream_update(h.h_res, x, h.post, y); }};
 }
 
 }  // namespace edelta::ops

@@ -1,7 +1,7 @@
 #include "edelta/ops/streams.h"
 
-#include "edelta/ops/dispatch.h"
-#include "ops/fused.h"
+#include "edelta/ops/implementation.h"
+#include "ops/fused/fused.h"
 
 namespace edelta::ops {
 namespace {

@@ -4,17 +4,18 @@
 
 #include <nlohmann/json.hpp>
 
-#include "edelta/error.h"
-#include "edelta/io/model_file.h"
+#include "edelta/base/error.h"
+#include "edelta/models/model_file.h"
 
 namespace edelta::train {
 namespace {
 
-using io::TensorMap;
+using base::TensorMap;
 using torch::Tensor;
 
 constexpr const char* kModelPrefix = "model/";
 constexpr const char* kOptimiserPrefix = "optimiser/";
+constexpr const char* kStatePrefix = "state/";
 
 // FNV-1a over names and bytes: finds damage, not malice.
 class Checksum {
@@ -67,30 +68,34 @@ Progress from_text(const std::string& text) {
 }  // namespace
 
 void write_checkpoint(const std::filesystem::path& file, const models::Model& model,
-                      const AdamW& optimiser, const Progress& progress) {
+                      const AdamW& optimiser, const models::State& state,
+                      const Progress& progress) {
   TensorMap tensors;
-  for (const auto& [name, tensor] : io::parameters_of(model)) {
+  for (const auto& [name, tensor] : models::parameters_of(model)) {
     tensors.emplace(kModelPrefix + name, tensor);
   }
   for (const auto& [name, tensor] : optimiser.state()) {
     tensors.emplace(kOptimiserPrefix + name, tensor);
   }
+  for (const auto& [name, tensor] : state) tensors.emplace(kStatePrefix + name, tensor);
   const std::string text = to_text(progress);
-  io::write_safetensors(file, tensors, {{"progress", text}, {"checksum", checksum(tensors, text)}});
+  base::write_safetensors(file, tensors,
+                          {{"progress", text}, {"checksum", checksum(tensors, text)}});
 }
 
-Progress read_checkpoint(const std::filesystem::path& file, models::Model& model,
-                         AdamW& optimiser) {
-  const io::TensorFile checkpoint = io::read_safetensors(file);
+Progress read_checkpoint(const std::filesystem::path& file, models::Model& model, AdamW& optimiser,
+                         models::State& state) {
+  const base::TensorFile checkpoint = base::read_safetensors(file);
   const std::string& text = checkpoint.metadata_at("progress");
   if (checkpoint.metadata_at("checksum") != checksum(checkpoint.tensors, text)) {
     throw InputError(
         fmt::format("{}: the checkpoint is damaged (its checksum differs)", file.string()));
   }
   const Progress progress = from_text(text);
-  io::load_parameters(model, below(checkpoint.tensors, kModelPrefix), file.string());
+  models::load_parameters(model, below(checkpoint.tensors, kModelPrefix), file.string());
   optimiser.load_state(below(checkpoint.tensors, kOptimiserPrefix), progress.iteration,
                        file.string());
+  state = below(checkpoint.tensors, kStatePrefix);
   return progress;
 }
 

@@ -2,30 +2,10 @@
 
 #include <fmt/format.h>
 
-#include "edelta/error.h"
-#include "edelta/json_fields.h"
+#include "edelta/base/error.h"
+#include "edelta/base/json_fields.h"
 
 namespace edelta::train {
-
-// Found by fields_to_json and fields_from_json through the type of the protocol.
-template <class Config, class Visit>
-void visit_fields(Config& config, Visit visit) {
-  visit("iterations", config.iterations);
-  visit("batch", config.batch);
-  visit("accumulate", config.accumulate);
-  visit("lr", config.lr);
-  visit("min_lr", config.min_lr);
-  visit("warmup", config.warmup);
-  visit("beta1", config.beta1);
-  visit("beta2", config.beta2);
-  visit("eps", config.eps);
-  visit("weight_decay", config.weight_decay);
-  visit("grad_clip", config.grad_clip);
-  visit("seed", config.seed);
-  visit("log_interval", config.log_interval);
-  visit("eval_interval", config.eval_interval);
-  visit("checkpoint_interval", config.checkpoint_interval);
-}
 
 namespace {
 
@@ -199,6 +179,19 @@ void fit_model_to_data(TrainConfig& config, const data::Dataset& dataset) {
   require(config.model.head == models::Head::continuous,
           "head is 'token'; training takes sequences of vectors: it must be 'continuous'");
   fit_model(config.model, dataset.train_x.size(2), dataset.train_x.size(1));
+}
+
+std::vector<Setting> settings() {
+  std::vector<Setting> all;
+  const auto add = [&](const char* section, const std::vector<Field>& fields) {
+    for (const Field& field : fields) {
+      if (*field.help != '\0') all.push_back({section, field});
+    }
+  };
+  add("train", fields_of<Protocol>());
+  add("model", models::model_fields());
+  add("task", data::task_fields());
+  return all;
 }
 
 const std::vector<Preset>& presets() {

@@ -11,7 +11,7 @@ Evaluation evaluate(models::Model& model, const Tensor& x, const Tensor& y,
   std::vector<Tensor> losses;  // of each sequence
   for (int64_t begin = 0; begin < x.size(0); begin += batch) {
     const int64_t count = std::min(batch, x.size(0) - begin);
-    const Tensor error = model.forward(x.narrow(0, begin, count)) - y.narrow(0, begin, count);
+    const Tensor error = model.predict(x.narrow(0, begin, count)) - y.narrow(0, begin, count);
     losses.push_back(error.to(torch::kFloat64).square().mean({1, 2}));
   }
   const Tensor all = torch::cat(losses);

@@ -5,9 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "edelta/error.h"
-#include "edelta/kernels/adamw.h"
-#include "edelta/kernels/cpu.h"
+#include "edelta/base/error.h"
 
 namespace edelta::train {
 namespace {
@@ -41,28 +39,16 @@ AdamW::AdamW(models::Model& model, const Protocol& protocol) : protocol_(protoco
   }
 }
 
-bool AdamW::fused() const {
-  return kernels::isa() != kernels::Isa::none &&
-         std::all_of(parameters_.begin(), parameters_.end(), [](const Parameter& parameter) {
-           return parameter.value.is_cpu() && parameter.value.scalar_type() == torch::kFloat32 &&
-                  parameter.value.is_contiguous();
-         });
+std::vector<ops::OptimisedTensor> AdamW::tensors() const {
+  std::vector<ops::OptimisedTensor> tensors;
+  for (const Parameter& parameter : parameters_) {
+    tensors.push_back({parameter.value, parameter.value.grad(), parameter.first, parameter.second,
+                       parameter.weight_decay});
+  }
+  return tensors;
 }
 
-double AdamW::gradient_norm() const {
-  double total = 0;
-  if (fused()) {
-    const Segments flat = segments();
-    kernels::squared_norm({.segments = flat.list.data(),
-                           .segment_count = static_cast<int64_t>(flat.list.size()),
-                           .total = &total});
-    return std::sqrt(total);
-  }
-  for (const Parameter& parameter : parameters_) {
-    if (parameter.value.grad().defined()) total += squared_sum(parameter.value.grad());
-  }
-  return std::sqrt(total);
-}
+double AdamW::gradient_norm() const { return std::sqrt(ops::squared_norm(tensors())); }
 
 double AdamW::parameter_norm() const {
   double total = 0;
@@ -74,57 +60,12 @@ void AdamW::step(double learning_rate, double gradient_norm) {
   ++steps_;
   const double scale =
       protocol_.grad_clip > 0 ? std::min(1.0, protocol_.grad_clip / (gradient_norm + kClipEps)) : 1;
-  const torch::NoGradGuard no_grad;
-  if (fused()) {
-    fused_step(learning_rate, scale);
-  } else {
-    composite_step(learning_rate, scale);
-  }
-}
-
-AdamW::Segments AdamW::segments() const {
-  Segments segments;
-  for (const Parameter& parameter : parameters_) {
-    if (!parameter.value.grad().defined()) continue;
-    segments.gradients.push_back(parameter.value.grad().contiguous());
-    segments.list.push_back({.parameter = parameter.value.data_ptr<float>(),
-                             .gradient = segments.gradients.back().data_ptr<float>(),
-                             .first_moment = parameter.first.data_ptr<float>(),
-                             .second_moment = parameter.second.data_ptr<float>(),
-                             .count = parameter.value.numel(),
-                             .weight_decay = static_cast<float>(parameter.weight_decay)});
-  }
-  return segments;
-}
-
-void AdamW::fused_step(double learning_rate, double scale) {
-  const Segments flat = segments();
-  const auto t = static_cast<double>(steps_);
-  kernels::adamw_step({.segments = flat.list.data(),
-                       .segment_count = static_cast<int64_t>(flat.list.size()),
-                       .learning_rate = learning_rate,
-                       .beta1 = protocol_.beta1,
-                       .beta2 = protocol_.beta2,
-                       .eps = protocol_.eps,
-                       .bias_correction1 = 1 - std::pow(protocol_.beta1, t),
-                       .bias_correction2 = 1 - std::pow(protocol_.beta2, t),
-                       .gradient_scale = scale});
-}
-
-void AdamW::composite_step(double learning_rate, double scale) {
-  const auto t = static_cast<double>(steps_);
-  const double correction1 = 1 - std::pow(protocol_.beta1, t);
-  const double correction2 = 1 - std::pow(protocol_.beta2, t);
-  for (Parameter& parameter : parameters_) {
-    if (!parameter.value.grad().defined()) continue;
-    const Tensor gradient = scale * parameter.value.grad();
-    parameter.value.mul_(1 - learning_rate * parameter.weight_decay);
-    parameter.first.mul_(protocol_.beta1).add_(gradient, 1 - protocol_.beta1);
-    parameter.second.mul_(protocol_.beta2).addcmul_(gradient, gradient, 1 - protocol_.beta2);
-    const Tensor denominator =
-        (parameter.second.sqrt() / std::sqrt(correction2)).add_(protocol_.eps);
-    parameter.value.addcdiv_(parameter.first, denominator, -learning_rate / correction1);
-  }
+  ops::adamw_step(tensors(), {.t = steps_,
+                              .learning_rate = learning_rate,
+                              .beta1 = protocol_.beta1,
+                              .beta2 = protocol_.beta2,
+                              .eps = protocol_.eps,
+                              .gradient_scale = scale});
 }
 
 void AdamW::zero_gradients() {
@@ -139,8 +80,8 @@ std::string AdamW::first_non_finite_gradient() const {
   return {};
 }
 
-io::TensorMap AdamW::state() const {
-  io::TensorMap state;
+base::TensorMap AdamW::state() const {
+  base::TensorMap state;
   for (const Parameter& parameter : parameters_) {
     state.emplace("first/" + parameter.name, parameter.first);
     state.emplace("second/" + parameter.name, parameter.second);
@@ -148,7 +89,7 @@ io::TensorMap AdamW::state() const {
   return state;
 }
 
-void AdamW::load_state(const io::TensorMap& state, int64_t steps, const std::string& source) {
+void AdamW::load_state(const base::TensorMap& state, int64_t steps, const std::string& source) {
   const auto load = [&](const std::string& name, Tensor& target) {
     const auto found = state.find(name);
     if (found == state.end() || found->second.sizes() != target.sizes()) {

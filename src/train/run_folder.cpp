@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "edelta/error.h"
-#include "edelta/io/atomic_file.h"
-#include "edelta/io/input_file.h"
-#include "edelta/io/json.h"
-#include "edelta/io/model_file.h"
+#include "base/atomic_file.h"
+#include "base/input_file.h"
+#include "base/json.h"
+#include "edelta/base/error.h"
+#include "edelta/models/model_file.h"
 #include "edelta/train/checkpoint.h"
 #include "edelta/train/optimiser.h"
 
@@ -24,23 +24,23 @@ void RunFolder::create(const TrainConfig& config) const {
         "{}: a run is already there; continue it with --resume, or choose another folder",
         path_.string()));
   }
-  io::make_folder(path_ / "checkpoint");
-  io::write_json(config_file(), to_json(config));
+  base::make_folder(path_ / "checkpoint");
+  base::write_json(config_file(), to_json(config));
 }
 
 TrainConfig RunFolder::read_config() const {
   if (!exists()) {
     throw InputError(fmt::format("{}: no run is there (it has no config.json)", path_.string()));
   }
-  return train_config_from_json(io::read_json(config_file()), config_file().string());
+  return train_config_from_json(base::read_json(config_file()), config_file().string());
 }
 
-nlohmann::json RunFolder::read_result() const { return io::read_json(result_file()); }
+nlohmann::json RunFolder::read_result() const { return base::read_json(result_file()); }
 
 std::vector<nlohmann::json> RunFolder::read_metrics() const {
   std::vector<nlohmann::json> entries;
   if (!std::filesystem::exists(metrics_file())) return entries;
-  const std::string text = io::read_text(metrics_file(), kLargestMetrics);
+  const std::string text = base::read_text(metrics_file(), kLargestMetrics);
   for (size_t begin = 0; begin < text.size();) {
     const size_t end = text.find('\n', begin);
     if (end == std::string::npos) break;  // cut off by a crash
@@ -60,7 +60,7 @@ std::vector<nlohmann::json> RunFolder::read_metrics() const {
 
 void RunFolder::truncate_metrics(int64_t iteration) const {
   if (!std::filesystem::exists(metrics_file())) return;
-  const std::string text = io::read_text(metrics_file(), kLargestMetrics);
+  const std::string text = base::read_text(metrics_file(), kLargestMetrics);
   std::string kept;
   size_t begin = 0;
   for (const nlohmann::json& entry : read_metrics()) {
@@ -68,19 +68,20 @@ void RunFolder::truncate_metrics(int64_t iteration) const {
     if (entry["iteration"].get<int64_t>() <= iteration) kept += text.substr(begin, end - begin);
     begin = end;
   }
-  io::write_text_atomically(metrics_file(), kept);
+  base::write_text_atomically(metrics_file(), kept);
 }
 
 std::shared_ptr<models::Model> load_run_model(const RunFolder& run, Which which) {
   const TrainConfig config = run.read_config();
   if (which == Which::best && std::filesystem::exists(run.best_folder())) {
-    auto model = io::load_model(run.best_folder()).model;
+    auto model = models::load_model(run.best_folder()).model;
     model->eval();
     return model;
   }
-  auto model = std::make_shared<models::Model>(config.model);
+  auto model = models::make_model(config.model);
   AdamW optimiser(*model, config.train);
-  read_checkpoint(run.checkpoint_file(), *model, optimiser);
+  models::State state;
+  read_checkpoint(run.checkpoint_file(), *model, optimiser, state);
   model->eval();
   return model;
 }

@@ -7,13 +7,14 @@
 #include <cmath>
 #include <cstdio>
 
-#include "edelta/data/random.h"
-#include "edelta/error.h"
-#include "edelta/io/json.h"
-#include "edelta/io/model_file.h"
-#include "edelta/ops/machine.h"
+#include "base/json.h"
+#include "base/random.h"
+#include "edelta/base/error.h"
+#include "edelta/base/machine.h"
+#include "edelta/models/model_file.h"
 #include "edelta/train/optimiser.h"
 #include "edelta/train/schedule.h"
+#include "edelta/train/step.h"
 
 namespace edelta::train {
 namespace {
@@ -21,10 +22,6 @@ namespace {
 using nlohmann::ordered_json;
 using torch::Tensor;
 using Clock = std::chrono::steady_clock;
-
-// Streams of the counter-based generator; data::generate has those below 16.
-constexpr uint32_t kBatchStream = 16;
-constexpr uint32_t kDropoutStream = 17;
 
 // Appends lines to metrics.jsonl; a line that can't be written is a Failure.
 class MetricsLog {
@@ -51,16 +48,17 @@ class MetricsLog {
 
 class Run {
  public:
-  Run(const RunFolder& folder, const TrainOptions& options)
+  Run(const RunFolder& folder, TrainConfig config, data::Dataset dataset,
+      const TrainOptions& options)
       : folder_(folder),
         options_(options),
-        config_(folder.read_config()),
-        dataset_(load_data(config_)),
+        config_(std::move(config)),
+        dataset_(std::move(dataset)),
         model_(make_model()),
         optimiser_(*model_, config_.train),
         started_(Clock::now()) {
     if (std::filesystem::exists(folder.checkpoint_file())) {
-      progress_ = read_checkpoint(folder.checkpoint_file(), *model_, optimiser_);
+      progress_ = read_checkpoint(folder.checkpoint_file(), *model_, optimiser_, state_);
       seconds_before_ = progress_.seconds;
       folder.truncate_metrics(progress_.iteration);
     } else {
@@ -98,7 +96,7 @@ class Run {
  private:
   std::shared_ptr<models::Model> make_model() {
     fit_model_to_data(config_, dataset_);
-    return std::make_shared<models::Model>(config_.model, config_.train.seed);
+    return models::make_model(config_.model, config_.train.seed);
   }
 
   double seconds() const {
@@ -110,50 +108,40 @@ class Run {
     const Protocol& protocol = config_.train;
     const int64_t iteration = progress_.iteration;
     const double lr = learning_rate(protocol, iteration);
-    model_->train();
-    optimiser_.zero_gradients();
     if (config_.model.dropout > 0) {
-      data::RandomStream random(protocol.seed, kDropoutStream, static_cast<uint64_t>(iteration));
+      base::RandomStream random(protocol.seed, base::Stream::dropout,
+                                static_cast<uint64_t>(iteration));
       torch::manual_seed(random.bits());
     }
-    double loss = 0, gate_loss = 0;
-    std::vector<Tensor> gates;
-    for (int64_t part = 0; part < protocol.accumulate; ++part) {
+    const auto batch_of = [&](int64_t part) -> models::Batch {
       const Tensor rows = batch_rows(protocol, iteration, part, dataset_.train_x.size(0));
-      models::Pass pass;
-      const Tensor prediction = model_->forward(dataset_.train_x.index_select(0, rows), pass);
-      const Tensor task = model_->loss(prediction, dataset_.train_y.index_select(0, rows));
-      const Tensor gate = model_->gate_loss(pass);
-      const auto parts = static_cast<double>(protocol.accumulate);
-      ((task + gate) / parts).backward();
-      loss += task.item<double>() / parts;
-      gate_loss += gate.item<double>() / parts;
-      gates = pass.gates;
-    }
-    const double gradient_norm = optimiser_.gradient_norm();
-    require_finite(loss + gate_loss, gradient_norm);
-    optimiser_.step(lr, gradient_norm);
+      return {dataset_.train_x.index_select(0, rows), dataset_.train_y.index_select(0, rows)};
+    };
+    const StepOutcome outcome =
+        compute_gradients(*model_, optimiser_, state_, batch_of, {.parts = protocol.accumulate});
+    require_finite(outcome);
+    update(optimiser_, lr, outcome);
     ++progress_.iteration;
 
     const double step_seconds = std::chrono::duration<double>(Clock::now() - start).count();
-    report_step(lr, loss, gate_loss, gradient_norm, gates, step_seconds);
+    report_step(lr, outcome, step_seconds);
   }
 
-  void require_finite(double loss, double gradient_norm) const {
+  void require_finite(const StepOutcome& outcome) const {
+    const double loss = outcome.total();
     const int64_t iteration = progress_.iteration + 1;
     const std::string kept =
         fmt::format("the last good checkpoint is {}", folder_.checkpoint_file().string());
     if (!std::isfinite(loss)) {
       throw Failure(fmt::format("iteration {}: the loss is {}; {}", iteration, loss, kept));
     }
-    if (!std::isfinite(gradient_norm)) {
+    if (!std::isfinite(outcome.gradient_norm)) {
       throw Failure(fmt::format("iteration {}: the gradient of '{}' is not finite; {}", iteration,
                                 optimiser_.first_non_finite_gradient(), kept));
     }
   }
 
-  void report_step(double lr, double loss, double gate_loss, double gradient_norm,
-                   const std::vector<Tensor>& gates, double step_seconds) {
+  void report_step(double lr, const StepOutcome& outcome, double step_seconds) {
     const Protocol& protocol = config_.train;
     const double tokens =
         static_cast<double>(protocol.batch * protocol.accumulate * dataset_.train_x.size(1));
@@ -162,13 +150,13 @@ class Run {
     const bool logs = progress_.iteration % protocol.log_interval == 0;
     if (!logs && !options_.on_step) return;
     std::vector<double> gammas;
-    for (const Tensor& gate : gates) gammas.push_back(gate.detach().mean().item<double>());
+    for (const Tensor& gate : outcome.gates) gammas.push_back(gate.detach().mean().item<double>());
     if (logs) {
       ordered_json entry{{"iteration", progress_.iteration},
                          {"lr", lr},
-                         {"train_loss", loss},
-                         {"gate_loss", gate_loss},
-                         {"gradient_norm", gradient_norm},
+                         {"train_loss", outcome.loss("task")},
+                         {"gate_loss", outcome.loss("gate")},
+                         {"gradient_norm", outcome.gradient_norm},
                          {"parameter_norm", optimiser_.parameter_norm()}};
       if (!gammas.empty()) entry["gamma"] = gammas;
       entry["tokens_per_second"] = tokens / step_seconds;
@@ -176,8 +164,8 @@ class Run {
     }
     if (options_.on_step) {
       const auto left = static_cast<double>(protocol.iterations - progress_.iteration);
-      options_.on_step({progress_.iteration, protocol.iterations, loss, latest_val_loss_, gammas,
-                        tokens / mean_step_, left * mean_step_});
+      options_.on_step({progress_.iteration, protocol.iterations, outcome.loss("task"),
+                        latest_val_loss_, gammas, tokens / mean_step_, left * mean_step_});
     }
   }
 
@@ -198,11 +186,11 @@ class Run {
     return evaluation.loss;
   }
 
-  void save_best() const { io::save_model(folder_.best_folder(), *model_); }
+  void save_best() const { models::save_model(folder_.best_folder(), *model_); }
 
   void save_checkpoint() {
     progress_.seconds = seconds();
-    write_checkpoint(folder_.checkpoint_file(), *model_, optimiser_, progress_);
+    write_checkpoint(folder_.checkpoint_file(), *model_, optimiser_, state_, progress_);
   }
 
   ordered_json finish() {
@@ -222,8 +210,8 @@ class Run {
                         {"final_val_loss", latest_.loss},
                         {"strata", latest_.strata},
                         {"seconds", progress_.seconds},
-                        {"machine", ops::describe_machine()}};
-    io::write_json(folder_.result_file(), result);
+                        {"machine", base::describe_machine()}};
+    base::write_json(folder_.result_file(), result);
     return result;
   }
 
@@ -233,6 +221,7 @@ class Run {
   data::Dataset dataset_;
   std::shared_ptr<models::Model> model_;
   AdamW optimiser_;
+  models::State state_;
   Progress progress_;
   std::unique_ptr<MetricsLog> log_;
   std::optional<double> latest_val_loss_;
@@ -246,7 +235,7 @@ class Run {
 
 Tensor batch_rows(const Protocol& protocol, int64_t iteration, int64_t part, int64_t rows) {
   const int64_t index = iteration * protocol.accumulate + part;
-  data::RandomStream random(protocol.seed, kBatchStream, static_cast<uint64_t>(index));
+  base::RandomStream random(protocol.seed, base::Stream::batches, static_cast<uint64_t>(index));
   std::vector<int64_t> chosen(static_cast<size_t>(protocol.batch));
   for (int64_t& row : chosen) row = random.below(static_cast<uint32_t>(rows));
   return torch::tensor(chosen, torch::kInt64);
@@ -254,7 +243,14 @@ Tensor batch_rows(const Protocol& protocol, int64_t iteration, int64_t part, int
 
 TrainOutcome train(const RunFolder& folder, const TrainOptions& options) {
   if (folder.finished()) return {0, folder.read_result()};
-  return Run(folder, options).to_the_end();
+  TrainConfig config = folder.read_config();
+  data::Dataset dataset = load_data(config);
+  return Run(folder, std::move(config), std::move(dataset), options).to_the_end();
+}
+
+TrainOutcome train(const RunFolder& folder, data::Dataset dataset, const TrainOptions& options) {
+  if (folder.finished()) return {0, folder.read_result()};
+  return Run(folder, folder.read_config(), std::move(dataset), options).to_the_end();
 }
 
 }  // namespace edelta::train

@@ -5,10 +5,10 @@
 
 #include <limits>
 
-#include "edelta/data/npy.h"
-#include "edelta/error.h"
-#include "edelta/io/atomic_file.h"
-#include "edelta/io/input_file.h"
+#include "base/atomic_file.h"
+#include "base/input_file.h"
+#include "edelta/base/error.h"
+#include "edelta/base/npy.h"
 #include "expect_error.h"
 #include "temporary_folder.h"
 
@@ -35,9 +35,11 @@ class UserFolder : public testing::Test {
   }
 
   void put(const std::string& name, const torch::Tensor& tensor) {
-    write_npy(folder_ / name, tensor);
+    base::write_npy(folder_ / name, tensor);
   }
-  void put_task(const std::string& text) { io::write_text_atomically(folder_ / "task.json", text); }
+  void put_task(const std::string& text) {
+    base::write_text_atomically(folder_ / "task.json", text);
+  }
   void expect_rejected(const std::string& culprit, const std::string& reason) {
     expect_error<InputError>([&] { read_dataset(folder_.path()); }, culprit, reason);
   }
@@ -60,13 +62,13 @@ TEST(Dataset, RoundTrips) {
     EXPECT_EQ(stratum.name, expected.name);
     EXPECT_EQ(stratum.rows, expected.rows);
   }
-  EXPECT_NE(io::read_text(folder / "new/deep/task.json", 100'000).find("\"gyroscope\""),
+  EXPECT_NE(base::read_text(folder / "new/deep/task.json", 100'000).find("\"gyroscope\""),
             std::string::npos);
 }
 
 TEST(Dataset, NamesTheFolderThatCannotBeMade) {
   const TemporaryFolder folder;
-  io::write_text_atomically(folder / "file", "x");
+  base::write_text_atomically(folder / "file", "x");
   const Dataset data = generate(small_gyroscope());
   expect_error<Failure>([&] { write_dataset(folder / "file/sub", data, small_gyroscope()); },
                         (folder / "file/sub").string());

@@ -6,7 +6,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "edelta/error.h"
+#include "edelta/base/error.h"
 #include "expect_error.h"
 
 namespace edelta::data {

@@ -71,11 +71,8 @@ TEST(Gate, Gradients) {
   const Tensor gamma = gates().narrow(0, 1, 6);
   for (const GateRegulariser regulariser : kAll) {
     expect_gradient([=](const auto& in) { return gate_penalty(in[0], regulariser); }, {gamma});
-    expect_gradient(
-        [=](const auto& in) {
-          return gate_loss({in[0], in[1]}, regulariser, 0.5);
-        },
-        {gamma, gamma.narrow(0, 0, 2)});
+    expect_gradient([=](const auto& in) { return gate_loss({in[0], in[1]}, regulariser, 0.5); },
+                    {gamma, gamma.narrow(0, 0, 2)});
   }
 }
 

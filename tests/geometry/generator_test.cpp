@@ -18,7 +18,7 @@ using namespace test;
 using Make = std::shared_ptr<Generator> (*)(const GeneratorOptions&);
 
 constexpr int64_t kBatch = 2, kLength = 6, kWidth = 8, kStreams = 4, kHidden = 5;
-constexpr Make kMakers[] = {make_net_generator, make_fused_generator, make_fixed_generator};
+constexpr Make kMakers[] = {make_net_generator, make_joint_generator, make_fixed_generator};
 
 GeneratorOptions options(Branch branch = Branch::hybrid) {
   return {.width = kWidth,
@@ -73,9 +73,9 @@ TEST(Generator, NetsMatchTheirDefinition) {
                net(p, "k_net", x), plain_sigmoid(logit)});
 }
 
-TEST(Generator, FusedNetMatchesItsDefinition) {
+TEST(Generator, JointNetMatchesItsDefinition) {
   torch::manual_seed(2);
-  const auto generator = random_generator(make_fused_generator);
+  const auto generator = random_generator(make_joint_generator);
   const auto p = generator->named_parameters();
   const Tensor x = normal({kBatch, kLength, kWidth});
   const Tensor centred = x - x.mean(-1, true);
@@ -113,7 +113,7 @@ TEST(Generator, GateStartsAtItsBiasWhereverItLooks) {
     const Tensor gamma = generator->generate(normal({kBatch, 1, kWidth})).gamma;
     EXPECT_LT(largest(gamma - 1 / (1 + std::exp(1.5))), 1e-7);
   }
-  const auto fused = random_generator(make_fused_generator);
+  const auto fused = random_generator(make_joint_generator);
   fused->initialise();
   EXPECT_EQ(fused->named_parameters()["geo_proj.2.bias"][-1].item<double>(), -1.5);
 }
@@ -129,7 +129,7 @@ TEST(Generator, FixedNeverStartsDead) {
 
 TEST(Generator, Gradients) {
   torch::manual_seed(5);
-  for (const Make make : {make_net_generator, make_fused_generator}) {
+  for (const Make make : {make_net_generator, make_joint_generator}) {
     const auto generator = random_generator(make);
     expect_gradient(
         [&](const auto& in) {
@@ -174,7 +174,7 @@ bool causal(Make make, ops::Pool pool, Blend blend, torch::ScalarType type) {
 TEST(Generator, PrefixAndTokenOperatorsAreCausalBitForBit) {
   torch::manual_seed(7);
   const torch::NoGradGuard no_grad;
-  for (const Make make : {make_net_generator, make_fused_generator}) {
+  for (const Make make : {make_net_generator, make_joint_generator}) {
     for (const Blend blend : {Blend::linear, Blend::hard}) {
       for (const auto type : {torch::kFloat64, torch::kFloat32}) {
         EXPECT_TRUE(causal(make, ops::Pool::prefix, blend, type));

@@ -1,12 +1,20 @@
 #!/usr/bin/env bash
-# Installs the build into a temporary folder and builds the consumer against it.
+# Installs the build into a temporary folder, and builds and runs the examples against it as a project
+# outside the tree, on a system that does not have what only the program needs.
 #   run.sh BUILD_DIR SOURCE_DIR
 set -euo pipefail
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cmake --install "$1" --prefix "$work/prefix" >"$work/install.log" || { cat "$work/install.log"; exit 1; }
-cp "$2"/tests/install/{CMakeLists.txt,consumer.cpp} "$work/"
-cmake -S "$work" -B "$work/build" -G Ninja -DCMAKE_PREFIX_PATH="$work/prefix" -DCMAKE_BUILD_TYPE=Debug
+cp -r "$2"/examples "$work/"
+cmake -S "$work/examples" -B "$work/build" -G Ninja -DCMAKE_PREFIX_PATH="$work/prefix" -DCMAKE_BUILD_TYPE=Debug \
+  -DCMAKE_DISABLE_FIND_PACKAGE_CLI11=ON
 ninja -C "$work/build"
-"$work/build/consumer"
-"$work/prefix/bin/edelta" --version
+cd "$work"
+for example in operators own_architecture; do
+  echo "== $example"
+  "build/$example"
+done
+echo "== training, twice: the second call finds it finished"
+build/training "$work/run"
+build/training "$work/run" | tail -n 1

@@ -1,4 +1,4 @@
-#include "edelta/kernels/linear.h"
+#include "kernels/linear.h"
 
 #include "kernels/layer_reference.h"
 

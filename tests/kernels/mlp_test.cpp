@@ -1,4 +1,4 @@
-#include "edelta/kernels/mlp.h"
+#include "kernels/mlp.h"
 
 #include "kernels/layer_reference.h"
 

@@ -1,10 +1,10 @@
 // The operators that a connection puts around its sub-layer, and the mean that they look at.
 #include <array>
 
-#include "edelta/kernels/delta.h"
-#include "edelta/kernels/hybrid.h"
-#include "edelta/kernels/pooling.h"
 #include "kernels/close.h"
+#include "kernels/delta.h"
+#include "kernels/hybrid.h"
+#include "kernels/pooling.h"
 
 namespace edelta::kernels {
 namespace {

@@ -1,8 +1,8 @@
-#include "edelta/kernels/route.h"
+#include "kernels/route.h"
 
-#include "edelta/kernels/stream.h"
 #include "kernels/close.h"
 #include "kernels/layer_reference.h"
+#include "kernels/stream.h"
 #include "kernels/token_operator_reference.h"
 
 namespace edelta::kernels {
@@ -36,11 +36,11 @@ void append(Values& values, const Values& more) {
 // What goes into a route: x, then the norm's weight and bias, the weight and the bias.
 // What comes out: the aggregate, post, H_res and H_res x (or x) of all tokens.
 struct Outputs {
-  Values aggregate, post, residual, mixed;
+  Values aggregate, post, h_res, mixed;
 
   Values together() const {
     Values all = aggregate;
-    for (const Values* more : {&post, &residual, &mixed}) append(all, *more);
+    for (const Values* more : {&post, &h_res, &mixed}) append(all, *more);
     return all;
   }
 };
@@ -72,7 +72,7 @@ void route_token(const Shape& s, const Values& x, const Values& z, Outputs& to) 
   }
   if (!s.mixes()) return append(to.mixed, x);
   const Values h = iterative_cayley(logits(2), n, kAlpha, kIterations);
-  append(to.residual, h);
+  append(to.h_res, h);
   for (int64_t i = 0; i < n; ++i) {
     for (int64_t c = 0; c < d; ++c) {
       double total = 0;
@@ -111,12 +111,12 @@ struct Route {
         bias(random_values(s.out(), 5)),
         daggregate(random_values(s.tokens * s.width, 6)),
         dpost(random_values(s.tokens * s.streams, 7)),
-        dresidual(s.mixes() ? random_values(s.tokens * s.entries(), 8) : std::vector<float>()),
+        dh_res(s.mixes() ? random_values(s.tokens * s.entries(), 8) : std::vector<float>()),
         dmixed(random_values(s.tokens * s.in(), 9)),
         z(unwritten(s.tokens * s.out())),
         pre(unwritten(s.tokens * s.streams)),
         post(pre),
-        residual(s.mixes() ? unwritten(s.tokens * s.entries()) : std::vector<float>()),
+        h_res(s.mixes() ? unwritten(s.tokens * s.entries()) : std::vector<float>()),
         aggregate(unwritten(s.tokens * s.width)),
         mean(unwritten(s.tokens)),
         rstd(mean),
@@ -143,7 +143,7 @@ struct Route {
                    .alpha = static_cast<float>(kAlpha),
                    .pre = pre.data(),
                    .post = post.data(),
-                   .residual = testing_support::pointer(residual),
+                   .h_res = testing_support::pointer(h_res),
                    .aggregate = aggregate.data()});
   }
 
@@ -167,15 +167,15 @@ struct Route {
                     .alpha = static_cast<float>(kAlpha),
                     .z = z.data(),
                     .pre = pre.data(),
-                    .residual = testing_support::pointer(residual),
+                    .h_res = testing_support::pointer(h_res),
                     .dpost = dpost.data(),
                     .daggregate = daggregate.data(),
-                    .dresidual = testing_support::pointer(dresidual),
+                    .dh_res = testing_support::pointer(dh_res),
                     .dmixed = dmixed.data()});
   }
 
   Values inputs() const { return joined({&x, &norm_weight, &norm_bias, &weight, &bias}); }
-  Values output_gradients() const { return joined({&daggregate, &dpost, &dresidual, &dmixed}); }
+  Values output_gradients() const { return joined({&daggregate, &dpost, &dh_res, &dmixed}); }
 
   static Values joined(std::initializer_list<const std::vector<float>*> parts) {
     Values all;
@@ -184,8 +184,8 @@ struct Route {
   }
 
   Shape shape;
-  std::vector<float> x, norm_weight, norm_bias, weight, bias, daggregate, dpost, dresidual, dmixed;
-  std::vector<float> z, pre, post, residual, aggregate, mean, rstd;
+  std::vector<float> x, norm_weight, norm_bias, weight, bias, daggregate, dpost, dh_res, dmixed;
+  std::vector<float> z, pre, post, h_res, aggregate, mean, rstd;
   std::vector<float> dx, dweight, dbias, dnorm_weight, dnorm_bias;
 };
 
@@ -203,7 +203,7 @@ TEST_P(RouteTest, MatchesTheDefinition) {
     route.forward();
     expect_close(route.aggregate, expected.aggregate, kValueTolerance, "aggregate");
     expect_close(route.post, expected.post, kValueTolerance, "post");
-    expect_close(route.residual, expected.residual, kValueTolerance, "H_res");
+    expect_close(route.h_res, expected.h_res, kValueTolerance, "H_res");
     route.backward();
     int64_t at = 0;
     const auto expect_next = [&](const std::vector<float>& found, const char* what) {
@@ -246,7 +246,7 @@ TEST(Route, LargeTensorsGiveWhatTheirPartsGive) {
     some.dmixed = part(all.dmixed, first * 512, tokens * 512);
     some.daggregate = part(all.daggregate, first * 128, tokens * 128);
     some.dpost = part(all.dpost, first * 4, tokens * 4);
-    some.dresidual = part(all.dresidual, first * 16, tokens * 16);
+    some.dh_res = part(all.dh_res, first * 16, tokens * 16);
     some.forward();
     some.backward();
     expect_close(part(all.aggregate, first * 128, tokens * 128), widen(some.aggregate),

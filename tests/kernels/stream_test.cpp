@@ -1,4 +1,4 @@
-#include "edelta/kernels/stream.h"
+#include "kernels/stream.h"
 
 #include "kernels/close.h"
 

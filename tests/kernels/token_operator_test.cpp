@@ -1,4 +1,6 @@
-#include "edelta/kernels/token_operator.h"
+#include "kernels/iterative_cayley.h"
+#include "kernels/mixer_weights.h"
+#include "kernels/sinkhorn.h"
 
 #include "kernels/close.h"
 #include "kernels/token_operator_reference.h"

@@ -3,7 +3,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "edelta/error.h"
+#include "edelta/base/error.h"
+#include "edelta/models/architecture_options.h"
 #include "expect_error.h"
 
 namespace edelta::models {
@@ -16,12 +17,12 @@ TEST(ModelConfig, RoundTripsThroughJson) {
   config.n_layer = 3;
   config.bias = true;
   config.dropout = 0.25;
-  config.branch = geometry::Branch::cayley;
-  config.generator = geometry::GeneratorKind::fixed;
-  config.pool = ops::Pool::prefix;
-  config.blend = geometry::Blend::hard;
-  config.projection_init = ProjectionInit::identity;
-  config.gate_regulariser = geometry::GateRegulariser::squared_product;
+  config.options.get<HybridOptions>().branch = geometry::Branch::cayley;
+  config.options.get<HybridOptions>().generator = geometry::GeneratorKind::fixed;
+  config.options.get<PoolOptions>().pool = ops::Pool::prefix;
+  config.options.get<HybridOptions>().blend = geometry::Blend::hard;
+  config.options.get<ProjectionOptions>().projection_init = ProjectionInit::identity;
+  config.options.get<HybridOptions>().gate_regulariser = geometry::GateRegulariser::squared_product;
   const auto json = to_json(config);
   EXPECT_EQ(to_json(model_config_from_json(json, "test")), json);
   EXPECT_NE(json, to_json(ModelConfig()));

@@ -2,7 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "edelta/error.h"
+#include "edelta/base/error.h"
+#include "edelta/models/architecture_options.h"
 #include "edelta/models/parameter_count.h"
 #include "edelta/models/registry.h"
 
@@ -48,13 +49,15 @@ TEST_P(EveryArchitecture, TrainsWithBothHeadsBiasAndDropout) {
         config.head = head;
         config.bias = bias;
         config.dropout = dropout;
-        auto model = std::make_shared<Model>(config);
+        auto model = make_model(config);
         const Tensor input = input_for(config, 7);
-        Pass pass;
-        const Tensor prediction = model->forward(input, pass);
-        const Tensor loss = model->loss(prediction, input) + model->gate_loss(pass);
+        State state;
+        const Output output = model->forward({input, input}, state);
+        Tensor loss = output.losses.front().value;
+        for (size_t i = 1; i < output.losses.size(); ++i) loss = loss + output.losses[i].value;
         loss.backward();
-        EXPECT_EQ(prediction.size(-1), head == Head::token ? 11 : 5);
+        EXPECT_TRUE(state.empty());
+        EXPECT_EQ(output.prediction.size(-1), head == Head::token ? 11 : 5);
         EXPECT_EQ(model->named_parameters().contains("transformer.h.0.attn.c_attn.bias"), bias);
         for (const auto& item : model->named_parameters()) {
           ASSERT_TRUE(item.value().grad().defined()) << item.key();
@@ -68,38 +71,38 @@ TEST_P(EveryArchitecture, TrainsWithBothHeadsBiasAndDropout) {
 TEST_P(EveryArchitecture, DropoutActsInTrainingOnly) {
   ModelConfig config = small(GetParam());
   config.dropout = 0.5;
-  auto model = std::make_shared<Model>(config);
+  auto model = make_model(config);
   const Tensor input = input_for(config, 7);
-  EXPECT_FALSE(torch::equal(model->forward(input), model->forward(input)));
+  EXPECT_FALSE(torch::equal(model->predict(input), model->predict(input)));
   model->eval();
-  EXPECT_TRUE(torch::equal(model->forward(input), model->forward(input)));
+  EXPECT_TRUE(torch::equal(model->predict(input), model->predict(input)));
 }
 
 TEST_P(EveryArchitecture, SameSeedSameModel) {
   const ModelConfig config = small(GetParam());
-  auto one = std::make_shared<Model>(config, 1);
-  auto same = std::make_shared<Model>(config, 1);
-  auto other = std::make_shared<Model>(config, 2);
+  auto one = make_model(config, 1);
+  auto same = make_model(config, 1);
+  auto other = make_model(config, 2);
   const Tensor input = input_for(config, 7);
-  EXPECT_TRUE(torch::equal(one->forward(input), same->forward(input)));
-  EXPECT_FALSE(torch::equal(one->forward(input), other->forward(input)));
+  EXPECT_TRUE(torch::equal(one->predict(input), same->predict(input)));
+  EXPECT_FALSE(torch::equal(one->predict(input), other->predict(input)));
 }
 
 TEST_P(EveryArchitecture, PrefixAndTokenPoolingAreCausalBitForBit) {
   for (const ops::Pool pool : {ops::Pool::prefix, ops::Pool::token}) {
     for (const geometry::Blend blend : {geometry::Blend::linear, geometry::Blend::hard}) {
       ModelConfig config = small(GetParam());
-      config.pool = pool;
-      config.blend = blend;
-      auto model = std::make_shared<Model>(config);
+      config.options.get<PoolOptions>().pool = pool;
+      config.options.get<HybridOptions>().blend = blend;
+      auto model = make_model(config);
       model->eval();
       const torch::NoGradGuard no_grad;
       const Tensor input = input_for(config, 8);
-      const Tensor before = model->forward(input);
+      const Tensor before = model->predict(input);
       for (int64_t t = 0; t < 7; ++t) {
         Tensor changed = input.clone();
         changed.narrow(1, t + 1, 7 - t).add_(1);
-        const Tensor after = model->forward(changed);
+        const Tensor after = model->predict(changed);
         EXPECT_TRUE(torch::equal(before.narrow(1, 0, t + 1), after.narrow(1, 0, t + 1)));
         EXPECT_FALSE(torch::equal(before.narrow(1, t + 1, 1), after.narrow(1, t + 1, 1)));
       }
@@ -110,14 +113,14 @@ TEST_P(EveryArchitecture, PrefixAndTokenPoolingAreCausalBitForBit) {
 TEST_P(EveryArchitecture, HandlesOnePositionOneStreamAndOneSequence) {
   ModelConfig config = small(GetParam());
   config.n_streams = 1;
-  auto model = std::make_shared<Model>(config);
-  EXPECT_EQ(model->forward(torch::randn({1, 1, 5})).sizes(), (std::vector<int64_t>{1, 1, 5}));
+  auto model = make_model(config);
+  EXPECT_EQ(model->predict(torch::randn({1, 1, 5})).sizes(), (std::vector<int64_t>{1, 1, 5}));
 }
 
 TEST_P(EveryArchitecture, RefusesASequenceLongerThanItsBlock) {
   const ModelConfig config = small(GetParam());
-  auto model = std::make_shared<Model>(config);
-  EXPECT_THROW(model->forward(input_for(config, 10)), InputError);
+  auto model = make_model(config);
+  EXPECT_THROW(model->predict(input_for(config, 10)), InputError);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, EveryArchitecture, testing::ValuesIn(names()), [](const auto& info) {
@@ -128,12 +131,12 @@ INSTANTIATE_TEST_SUITE_P(All, EveryArchitecture, testing::ValuesIn(names()), [](
 
 TEST(Model, SequencePoolingSeesTheFuture) {
   const ModelConfig config = small("edelta");
-  auto model = std::make_shared<Model>(config);
+  auto model = make_model(config);
   const Tensor input = input_for(config, 8);
   Tensor changed = input.clone();
   changed.narrow(1, 7, 1).add_(1);
   EXPECT_FALSE(
-      torch::equal(model->forward(input).narrow(1, 0, 7), model->forward(changed).narrow(1, 0, 7)));
+      torch::equal(model->predict(input).narrow(1, 0, 7), model->predict(changed).narrow(1, 0, 7)));
 }
 
 TEST(Model, MatchedConfigurationsHaveThePapersCounts) {
@@ -166,8 +169,8 @@ TEST(Model, MatchFindsTheClosestDepth) {
 TEST(Model, InitialisationFollowsTheSpecification) {
   ModelConfig config = small("edelta");
   config.n_embd = 96;
-  config.init_gate_bias = -1.5;
-  auto model = std::make_shared<Model>(config);
+  config.options.get<HybridOptions>().init_gate_bias = -1.5;
+  auto model = make_model(config);
   const auto parameters = model->named_parameters();
   const auto deviation = [&](const std::string& name) {
     return parameters[name].std().item<double>();
@@ -181,8 +184,8 @@ TEST(Model, InitialisationFollowsTheSpecification) {
   EXPECT_NEAR(deviation("pos_emb"), 0.02, 0.002);
   EXPECT_EQ(parameters[block + "geo_attn.gate_net.weight"].abs().max().item<double>(), 0);
   EXPECT_EQ(parameters[block + "geo_attn.gate_net.bias"].item<double>(), -1.5);
-  config.projection_init = ProjectionInit::identity;
-  auto identity = std::make_shared<Model>(config);
+  config.options.get<ProjectionOptions>().projection_init = ProjectionInit::identity;
+  auto identity = make_model(config);
   EXPECT_TRUE(
       torch::equal(identity->named_parameters()[block + "h_post_mlp.weight"], torch::eye(96)));
 }
@@ -190,19 +193,19 @@ TEST(Model, InitialisationFollowsTheSpecification) {
 TEST(Model, VariantsHaveOnlyWhatTheirBranchNeeds) {
   ModelConfig config = small("edelta");
   const auto has = [&](const std::string& part) {
-    for (const auto& item : std::make_shared<Model>(config)->named_parameters()) {
+    for (const auto& item : make_model(config)->named_parameters()) {
       if (item.key().find(part) != std::string::npos) return true;
     }
     return false;
   };
-  config.branch = geometry::Branch::cayley;
+  config.options.get<HybridOptions>().branch = geometry::Branch::cayley;
   EXPECT_TRUE(has("u_net"));
   EXPECT_FALSE(has("k_net"));
   EXPECT_FALSE(has("gate_net"));
-  config.branch = geometry::Branch::householder;
+  config.options.get<HybridOptions>().branch = geometry::Branch::householder;
   EXPECT_FALSE(has("u_net"));
   EXPECT_TRUE(has("k_net"));
-  config.generator = geometry::GeneratorKind::fixed;
+  config.options.get<HybridOptions>().generator = geometry::GeneratorKind::fixed;
   EXPECT_FALSE(has("k_net"));
   EXPECT_TRUE(has("geo_attn.geometry"));
 }
@@ -210,13 +213,13 @@ TEST(Model, VariantsHaveOnlyWhatTheirBranchNeeds) {
 TEST(Model, ResidualOperatorsAreOrthogonalWithTheHardBlend) {
   for (const std::string name : {"edelta", "edelta-stream"}) {
     ModelConfig config = small(name);
-    config.blend = geometry::Blend::hard;
-    auto model = std::make_shared<Model>(config);
-    Pass pass;
-    pass.record_operators = true;
-    model->forward(input_for(config, 7), pass);
-    ASSERT_EQ(pass.operators.size(), 4);
-    for (const Tensor& g : pass.operators) {
+    config.options.get<HybridOptions>().blend = geometry::Blend::hard;
+    auto model = make_model(config);
+    State state;
+    const Seen seen =
+        model->forward({input_for(config, 7)}, state, {.record_operators = true}).seen;
+    ASSERT_EQ(seen.operators.size(), 4);
+    for (const Tensor& g : seen.operators) {
       const Tensor error = g.transpose(-2, -1).matmul(g) - torch::eye(3);
       EXPECT_LT(error.abs().max().item<double>(), 2e-6);
     }
@@ -226,7 +229,9 @@ TEST(Model, ResidualOperatorsAreOrthogonalWithTheHardBlend) {
 // The example of CONTRIBUTING.md: a new architecture is a connection and a registry entry.
 class ScaledResidual : public Connection {
  public:
-  Tensor forward(const Tensor& x, const Branch& f, Pass&) override { return 0.5 * x + f(x); }
+  Tensor forward(const Tensor& x, const PreNormSubLayer& f, Seen&) override {
+    return 0.5 * x + f(x);
+  }
 };
 
 TEST(Registry, AToyArchitectureTakesOneConnectionAndOneLine) {
@@ -236,9 +241,10 @@ TEST(Registry, AToyArchitectureTakesOneConnectionAndOneLine) {
        .make_connection = [](const ModelConfig&,
                              Site&) { return std::make_unique<ScaledResidual>(); },
        .matched_layers = 0});
-  auto model = std::make_shared<Model>(small("toy"));
+  auto model = make_model(small("toy"));
   const Tensor input = input_for(model->config(), 7);
-  model->loss(model->forward(input), input).backward();
+  State state;
+  model->forward({input, input}, state).losses.front().value.backward();
   EXPECT_TRUE(model->parameters().front().grad().defined());
   EXPECT_THROW(register_architecture({.name = "toy", .summary = "", .make_connection = {}}),
                InputError);

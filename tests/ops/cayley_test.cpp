@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "edelta/io/safetensors.h"
+#include "edelta/base/safetensors.h"
 #include "golden.h"
 #include "gradient_check.h"
 #include "tensor_checks.h"
@@ -167,7 +167,7 @@ TEST(Cayley, GradientIsThatOfTheSolveNearParallel) {
 TEST(Cayley, MatchesTheGoldenTraces) {
   const auto path = golden_file("operators.safetensors");
   if (!path) GTEST_SKIP() << "no golden traces";
-  const io::TensorFile golden = io::read_safetensors(*path);
+  const base::TensorFile golden = base::read_safetensors(*path);
   for (const std::string n : {"2", "4", "7", "16"}) {
     const auto at = [&](const char* name) { return golden.tensor("cayley/" + n + "/" + name); };
     EXPECT_LT(difference(cayley_matrix(at("u"), at("v"), at("beta")), at("Q")), 1e-13) << n;

@@ -1,5 +1,7 @@
 #include "edelta/ops/householder.h"
 
+#include "edelta/ops/delta.h"
+
 #include <gtest/gtest.h>
 
 #include "gradient_check.h"

@@ -1,11 +1,13 @@
-#include "edelta/ops/mixers.h"
+#include "edelta/ops/iterative_cayley.h"
+#include "edelta/ops/routing.h"
+#include "edelta/ops/sinkhorn.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <vector>
 
-#include "edelta/io/safetensors.h"
+#include "edelta/base/safetensors.h"
 #include "golden.h"
 #include "gradient_check.h"
 #include "tensor_checks.h"
@@ -74,7 +76,7 @@ TEST(Sinkhorn, Gradient) {
 TEST(Sinkhorn, MatchesTheGoldenTrace) {
   const auto path = golden_file("operators.safetensors");
   if (!path) GTEST_SKIP() << "no golden traces";
-  const io::TensorFile golden = io::read_safetensors(*path);
+  const base::TensorFile golden = base::read_safetensors(*path);
   EXPECT_LT(difference(sinkhorn(golden.tensor("sinkhorn/logits")), golden.tensor("sinkhorn/M")),
             1e-13);
 }
@@ -86,8 +88,8 @@ TEST(IterativeCayley, MatchesItsPolynomial) {
   const Tensor half = 0.3 / 2 * (z - z.transpose(-2, -1));
   const Tensor square = half.matmul(half);
   const Tensor from_identity = torch::eye(6, torch::kFloat64) + 2 * half + 2 * square;
-  EXPECT_LT(difference(iterative_cayley_from_identity(z, 0.3, 2), from_identity), 1e-14);
-  EXPECT_LT(difference(iterative_cayley(z, 0.3, 2), from_identity + 2 * square.matmul(half)),
+  EXPECT_LT(difference(iterative_cayley_from_identity(z, {0.3, 2}), from_identity), 1e-14);
+  EXPECT_LT(difference(iterative_cayley(z, {0.3, 2}), from_identity + 2 * square.matmul(half)),
             1e-14);
 }
 
@@ -97,21 +99,21 @@ TEST(IterativeCayley, ConvergesToTheCayleyTransform) {
   const Tensor half = 0.05 * (z - z.transpose(-2, -1));
   const Tensor identity = identity_like(z);
   const Tensor exact = torch::linalg_solve(identity - half, identity + half);
-  EXPECT_LT(difference(iterative_cayley(z, 0.1, 60), exact), 1e-14);
-  EXPECT_LT(difference(iterative_cayley_from_identity(z, 0.1, 60), exact), 1e-14);
+  EXPECT_LT(difference(iterative_cayley(z, {0.1, 60}), exact), 1e-14);
+  EXPECT_LT(difference(iterative_cayley_from_identity(z, {0.1, 60}), exact), 1e-14);
 }
 
 TEST(IterativeCayley, Gradients) {
   torch::manual_seed(7);
   expect_gradient([](const auto& in) { return iterative_cayley(in[0]); }, {normal({2, 4, 4})});
-  expect_gradient([](const auto& in) { return iterative_cayley_from_identity(in[0], 0.1, 2); },
+  expect_gradient([](const auto& in) { return iterative_cayley_from_identity(in[0], {0.1, 2}); },
                   {normal({2, 4, 4})});
 }
 
 TEST(IterativeCayley, MatchesTheGoldenTrace) {
   const auto path = golden_file("operators.safetensors");
   if (!path) GTEST_SKIP() << "no golden traces";
-  const io::TensorFile golden = io::read_safetensors(*path);
+  const base::TensorFile golden = base::read_safetensors(*path);
   EXPECT_LT(difference(iterative_cayley(golden.tensor("iterative_cayley/H")),
                        golden.tensor("iterative_cayley/Y")),
             1e-14);
@@ -139,8 +141,8 @@ TEST(RoutingWeights, TheThirdMatrixIsTheResidualMixer) {
   torch::manual_seed(10);
   const Tensor z = normal({5, 3, 4, 4});
   EXPECT_TRUE(
-      torch::equal(token_mixers(z, {0.2, 3}).residual, iterative_cayley(z.select(-3, 2), 0.2, 3)));
-  EXPECT_FALSE(token_mixers(z.narrow(-3, 0, 2)).residual.defined());
+      torch::equal(token_mixers(z, {0.2, 3}).h_res, iterative_cayley(z.select(-3, 2), {0.2, 3})));
+  EXPECT_FALSE(token_mixers(z.narrow(-3, 0, 2)).h_res.defined());
 }
 
 TEST(RoutingWeights, Gradients) {

@@ -1,4 +1,5 @@
-#include "edelta/ops/sublayers.h"
+#include "edelta/ops/attention.h"
+#include "edelta/ops/mlp.h"
 
 #include <gtest/gtest.h>
 
@@ -116,22 +117,14 @@ TEST(Sublayers, Gradients) {
   // The fifth derivative of a norm over few numbers is large: a smaller step than usual.
   constexpr double kTolerance = 1e-8, kStep = 2e-4;
   const Tensor x = tokens(), scale = normal({kWidth}), shift = normal({kWidth});
-  expect_gradient(
-      [](const auto& in) {
-        return normalise(in[0], {in[1], in[2]});
-      },
-      {x, scale, shift});
-  expect_gradient(
-      [](const auto& in) {
-        return normalise(in[0], {in[1], {}, true});
-      },
-      {x, scale}, kTolerance, kStep);
+  expect_gradient([](const auto& in) { return normalise(in[0], {in[1], in[2]}); },
+                  {x, scale, shift});
+  expect_gradient([](const auto& in) { return normalise(in[0], {in[1], {}, true}); }, {x, scale},
+                  kTolerance, kStep);
   const Tensor w_fc = normal({kHidden, kWidth}), b_fc = normal({kHidden});
   const Tensor w_proj = normal({kWidth, kHidden}), b_proj = normal({kWidth});
   expect_gradient(
-      [](const auto& in) {
-        return linear(in[0], {in[1], in[2]}, {in[3], in[4]}, in[5]);
-      },
+      [](const auto& in) { return linear(in[0], {in[1], in[2]}, {in[3], in[4]}, in[5]); },
       {x, scale, shift, w_fc, b_fc, tokens(kHidden)}, kTolerance, kStep);
   expect_gradient(
       [](const auto& in) {

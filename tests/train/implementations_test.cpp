@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "edelta/models/registry.h"
-#include "edelta/ops/dispatch.h"
+#include "edelta/ops/implementation.h"
 #include "edelta/train/trainer.h"
 #include "temporary_folder.h"
 

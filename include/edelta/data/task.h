@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "edelta/base/json_fields.h"
+
 namespace edelta::data {
 
 // Which coordinate planes a rotation turns: one drawn per trajectory, (0, 1), or every (2p, 2p+1).
@@ -25,6 +27,9 @@ struct TaskOptions {
   double noise = 0;  // stability: standard deviation per element
   std::uint64_t seed = 42;
 };
+
+// The options that a user may set; `theta` stands for its two bounds.
+std::vector<Field> task_fields();
 
 // gyroscope, stability, near-pi, near-pi-multi, negation.
 std::vector<std::string> task_names();

@@ -1,4 +1,5 @@
-// The gate that joins rotation and reflection, and what pushes it to a decision (SPEC 1.3).
+// The gate that joins rotation and reflection, and what pushes it to a decision
+// (specification 1.3).
 #pragma once
 
 #include "edelta/torch.h"

@@ -1,5 +1,5 @@
-// Where an operator's parameters come from: nets that look at the pooled input, one fused net, or
-// learned vectors that look at nothing (SPEC 3).
+// Where an operator's parameters come from: nets that look at the pooled input, one joint net, or
+// learned vectors that look at nothing (specification 3).
 #pragma once
 
 #include "edelta/torch.h"
@@ -51,7 +51,7 @@ class Generator : public torch::nn::Module {
 // The published EΔ generator: a 2-layer GELU net each for u, v, β and k, a linear gate.
 std::shared_ptr<Generator> make_net_generator(const GeneratorOptions& options);
 // The streamed variant's: one net LN → Linear → GELU → Linear for all of them.
-std::shared_ptr<Generator> make_fused_generator(const GeneratorOptions& options);
+std::shared_ptr<Generator> make_joint_generator(const GeneratorOptions& options);
 // Learned vectors.
 std::shared_ptr<Generator> make_fixed_generator(const GeneratorOptions& options);
 

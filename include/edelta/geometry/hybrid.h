@@ -1,4 +1,4 @@
-// The hybrid operator G_γ = γ Q + (1−γ) H₂ on streams (SPEC 1.3, 1.5).
+// The hybrid operator G_γ = γ Q + (1−γ) H₂ on streams (specification 1.3, 1.5).
 #pragma once
 
 #include "edelta/torch.h"

@@ -6,9 +6,7 @@
 #include <set>
 #include <string>
 
-#include "edelta/geometry/gate.h"
-#include "edelta/geometry/hybrid.h"
-#include "edelta/ops/pooling.h"
+#include "edelta/models/option_group.h"
 
 namespace edelta::models {
 
@@ -17,13 +15,8 @@ enum class Head {
   token        // tokens in, logits out, cross-entropy
 };
 
-// How H_pre/H_post start, and with them the routers of JPmHC and the streamed model (SPEC 9).
-enum class ProjectionInit {
-  normal,   // N(0, 0.02²), as in the published code
-  identity  // the identity (routers: zero), as in the paper's text
-};
-
-// The JSON keys have the names of the members.
+// What every architecture has, and the options of those that have more. The JSON object is flat:
+// its keys are the names of the members and of the groups' fields.
 struct ModelConfig {
   std::string model = "edelta";  // an architecture of the registry
   Head head = Head::continuous;
@@ -36,27 +29,37 @@ struct ModelConfig {
   int64_t vocab_size = 256;  // token head
   bool bias = false;         // of the transformer's linear layers and norms
   double dropout = 0;
-
-  geometry::Branch branch = geometry::Branch::hybrid;
-  geometry::GeneratorKind generator = geometry::GeneratorKind::data;
-  ops::Pool pool = ops::Pool::sequence;
-  geometry::Blend blend = geometry::Blend::linear;
-  ProjectionInit projection_init = ProjectionInit::normal;
-  int64_t geo_hidden_ratio = 4;  // the generator nets' hidden width is D over this
-  int64_t geo_hidden_dim = 16;   // the hidden width of edelta-stream's fused net
-  double init_gate_bias = 0;
-  double gate_reg_weight = 0.1;  // λ
-  geometry::GateRegulariser gate_regulariser = geometry::GateRegulariser::product;
-  int64_t sinkhorn_iterations = 20;
-  double cayley_alpha = 0.1;  // JPmHC's iteration
-  int64_t cayley_iterations = 2;
+  Options options;
 
   int64_t stream_width() const { return n_embd / n_streams; }  // d
+
+  template <class Self, class Visit>
+  static void visit_fields(Self& self, Visit visit) {
+    visit(Field{"model", ""}, self.model);
+    visit(Field{"head", ""}, self.head);
+    visit(Field{"n_layer", "Depth", "layers"}, self.n_layer);
+    visit(Field{"n_embd", "Width D", "width"}, self.n_embd);
+    visit(Field{"n_head", "Attention heads", "heads"}, self.n_head);
+    visit(Field{"n_streams", "Streams n", "streams"}, self.n_streams);
+    visit(Field{"block_size", "Longest sequence (default: that of the data)", "block"},
+          self.block_size);
+    visit(Field{"input_dim", ""}, self.input_dim);
+    visit(Field{"vocab_size", ""}, self.vocab_size);
+    visit(Field{"bias", "Biases in the transformer: true or false"}, self.bias);
+    visit(Field{"dropout", "Dropout probability"}, self.dropout);
+  }
 };
+
+// The largest value of a size: products of two stay far from overflow.
+inline constexpr int64_t kLargestSize = int64_t{1} << 24;
+// InputError that names the key and the range.
+void require_range(const char* key, int64_t value, int64_t least, int64_t most);
 
 // Throws InputError that names the key when a value is impossible.
 void validate(const ModelConfig& config);
 
+// With the options of every architecture that is registered, so that a file says what a change of
+// its `model` would mean.
 nlohmann::ordered_json to_json(const ModelConfig& config);
 
 // Absent keys keep their defaults; unknown keys, wrong types and impossible values are InputErrors.
@@ -65,6 +68,9 @@ nlohmann::ordered_json to_json(const ModelConfig& config);
 // over.
 ModelConfig model_config_from_json(const nlohmann::json& json, const std::string& source,
                                    const std::set<std::string>& ignored = {});
+
+// The fields of the struct and of all option groups.
+std::vector<Field> model_fields();
 
 // The configurations with matched parameter counts that the paper compares.
 ModelConfig matched_config(const std::string& model);

@@ -6,28 +6,27 @@
 
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "edelta/models/config.h"
-#include "edelta/models/sublayer.h"
+#include "edelta/models/model.h"
+#include "edelta/nn/sublayer.h"
 
 namespace edelta::models {
 
-// What one forward pass leaves behind for losses and probes.
-struct Pass {
-  // γ of every gated operator, in order: layer 0 attention, layer 0 MLP, layer 1 attention, …
-  std::vector<torch::Tensor> gates;
-  // With `record_operators`, every residual operator on streams, [B, 1 or T, n, n], in that order.
-  bool record_operators = false;
-  std::vector<torch::Tensor> operators;
-};
+using nn::PreNormSubLayer;
 
 class Connection {
  public:
   virtual ~Connection() = default;
-  virtual torch::Tensor forward(const torch::Tensor& x, const Branch& f, Pass& pass) = 0;
+  // A gated operator appends its γ to `seen.gates`; an operator on streams, if asked for, itself to
+  // `seen.operators`.
+  virtual torch::Tensor forward(const torch::Tensor& x, const PreNormSubLayer& f, Seen& seen) = 0;
   // What the general rule (weights N(0, 0.02²), biases 0, norms 1) does not do.
   virtual void initialise() {}
+  // Entries of the connection's matrices that each of T tokens is multiplied with, on average, for
+  // the cost of a step: what folds into the sub-layer's maps costs nothing, and what an operator
+  // for the whole sequence is made with is divided by T.
+  virtual double weights_per_token(int64_t /*length*/) const { return 0; }
 };
 
 // Where a connection registers its modules: in the block itself, with the site as a suffix, so that
@@ -45,5 +44,8 @@ class Site {
   torch::nn::Module& block_;
   std::string name_;
 };
+
+// The entries of a module's matrices; vectors (biases, norms) do not count.
+double matrix_entries(const torch::nn::Module& module);
 
 }  // namespace edelta::models

@@ -1,61 +1,72 @@
-// The transformer, one for all architectures, with its two heads (SPEC 2).
+// The abstract model: it takes a batch and gives what a training step, a probe or a user needs of
+// it. A transformer on vectors, one on tokens and a model with a carried state are of its kind.
 #pragma once
 
 #include "edelta/torch.h"
 
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "edelta/models/config.h"
-#include "edelta/models/connection.h"
 
 namespace edelta::models {
 
-// Attention, then MLP, each inside the architecture's connection.
-class Block : public torch::nn::Module {
- public:
-  explicit Block(const ModelConfig& config);
-  torch::Tensor forward(const torch::Tensor& x, Pass& pass);
-  void initialise();
+struct Batch {
+  torch::Tensor input;
+  torch::Tensor target = {};  // undefined: only a prediction is wanted, there are no losses
+};
 
- private:
-  // A sub-layer with its norm, and the connection around it.
-  struct Site {
-    std::unique_ptr<Branch> f;
-    std::unique_ptr<Connection> connection;
-  };
-  Site attention_, mlp_;
+// What a model carries from one batch to the next, by name; empty at the start, and for models that
+// carry nothing. Checkpoints keep it.
+using State = std::map<std::string, torch::Tensor>;
+
+// What a pass leaves behind besides its result.
+struct Seen {
+  // γ of every gated operator, in order: layer 0 attention, layer 0 MLP, layer 1 attention, …
+  std::vector<torch::Tensor> gates;
+  // With `record_operators`, every residual operator on streams, [B, 1 or T, n, n], in that order.
+  bool record_operators = false;
+  std::vector<torch::Tensor> operators;
+};
+
+struct Loss {
+  std::string name;
+  torch::Tensor value;  // a scalar
+};
+
+struct Output {
+  torch::Tensor prediction;
+  // A step minimises their sum. The first is the task's own, which is reported and compared.
+  std::vector<Loss> losses;
+  Seen seen;
 };
 
 class Model : public torch::nn::Module {
  public:
-  // Parameters are initialised from `seed` alone.
-  explicit Model(const ModelConfig& config, uint64_t seed = 42);
+  explicit Model(ModelConfig config) : config_(std::move(config)) {}
 
-  // Continuous head: [B, T, input_dim] → the same shape. Token head: indices [B, T] → logits
-  // [B, T, vocab_size].
-  torch::Tensor forward(const torch::Tensor& input, Pass& pass);
-  torch::Tensor forward(const torch::Tensor& input);
+  virtual Output forward(const Batch& batch, State& state, Seen seen) = 0;
+  Output forward(const Batch& batch, State& state) { return forward(batch, state, {}); }
 
-  // Mean squared error over all elements, or cross-entropy without the targets −1.
-  torch::Tensor loss(const torch::Tensor& prediction, const torch::Tensor& target) const;
-  // The gate regulariser of a pass, times λ.
-  torch::Tensor gate_loss(const Pass& pass) const;
+  // The prediction alone, without a state.
+  torch::Tensor predict(const torch::Tensor& input);
+
+  // The floating-point operations of a training step by the plain algorithm: 6 a token for every
+  // entry of the matrices that it meets, maps that fold into each other counted once, plus causal
+  // attention at 3.5 times its forward cost of 2·T·D a token and layer (half the square).
+  virtual double step_gflop(int64_t batch, int64_t length) const = 0;
 
   const ModelConfig& config() const { return config_; }
   int64_t parameter_count() const;
 
  private:
-  torch::Tensor embed(const torch::Tensor& input);
-  void initialise(uint64_t seed);
-
   ModelConfig config_;
-  torch::Tensor pos_emb_;                                         // continuous head
-  torch::nn::Linear input_proj_{nullptr}, output_proj_{nullptr};  // continuous head
-  torch::nn::Embedding wte_{nullptr}, wpe_{nullptr};              // token head
-  std::vector<std::shared_ptr<Block>> blocks_;
-  std::shared_ptr<LayerNorm> ln_f_;
 };
+
+// The model that the configuration names, with parameters initialised from `seed` alone.
+std::shared_ptr<Model> make_model(const ModelConfig& config, uint64_t seed = 42);
 
 }  // namespace edelta::models

@@ -1,4 +1,4 @@
-// The data-dependent Cayley rotation in closed form (SPEC 1.1).
+// The data-dependent Cayley rotation in closed form (specification 1.1).
 //
 //   A = u vᵀ − v uᵀ,  M = (β/2) A,  Q = (I + M)⁻¹ (I − M)
 //

@@ -1,4 +1,4 @@
-// The Householder reflection and the Delta operator (SPEC 1.2, 1.6): I − β k kᵀ with |k| = 1.
+// The Householder reflection (specification 1.2): I − 2 k kᵀ with |k| = 1.
 #pragma once
 
 #include "edelta/torch.h"
@@ -13,9 +13,5 @@ torch::Tensor householder_matrix(const torch::Tensor& k);
 
 // H·x for x [..., n, d] without forming H.
 torch::Tensor householder_reflect(const torch::Tensor& k, const torch::Tensor& x);
-
-// x − β k (kᵀ x)/|k|² along the last dimension of x [..., D], for k [..., D] and β [..., 1].
-// Orthogonal only for β ∈ {0, 2}.
-torch::Tensor delta(const torch::Tensor& k, const torch::Tensor& beta, const torch::Tensor& x);
 
 }  // namespace edelta::ops

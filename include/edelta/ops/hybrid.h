@@ -1,4 +1,4 @@
-// The hybrid operator as one matrix (SPEC 1.3).
+// The hybrid operator as one matrix (specification 1.3).
 #pragma once
 
 #include "edelta/torch.h"

@@ -1,7 +1,7 @@
-// What a data-dependent operator looks at (SPEC 1.4).
+// What a data-dependent operator looks at (specification 1.4).
 #pragma once
 
-#include "edelta/ops/sublayers.h"
+#include "edelta/ops/linear.h"
 #include "edelta/torch.h"
 
 namespace edelta::ops {
@@ -15,5 +15,8 @@ enum class Pool {
 
 // x [B, T, D] → [B, 1, D] for `sequence`, [B, T, D] otherwise; with x passed on.
 WithInput pool(const torch::Tensor& x, Pool pool);
+
+// How many of these there are for each token of a sequence of `length`.
+double pooled_per_token(Pool pool, int64_t length);
 
 }  // namespace edelta::ops

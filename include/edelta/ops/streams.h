@@ -1,7 +1,7 @@
 // Operators on streams: a token's D numbers seen as an n×d matrix, multiplied from the left.
 #pragma once
 
-#include "edelta/ops/sublayers.h"
+#include "edelta/ops/linear.h"
 #include "edelta/torch.h"
 
 namespace edelta::ops {

@@ -21,9 +21,10 @@ struct Progress {
 };
 
 void write_checkpoint(const std::filesystem::path& file, const models::Model& model,
-                      const AdamW& optimiser, const Progress& progress);
+                      const AdamW& optimiser, const models::State& state, const Progress& progress);
 
 // InputError where the file is damaged (its checksum is part of it) or belongs to another model.
-Progress read_checkpoint(const std::filesystem::path& file, models::Model& model, AdamW& optimiser);
+Progress read_checkpoint(const std::filesystem::path& file, models::Model& model, AdamW& optimiser,
+                         models::State& state);
 
 }  // namespace edelta::train

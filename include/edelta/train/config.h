@@ -6,13 +6,14 @@
 #include <optional>
 #include <string>
 
+#include "edelta/base/json_fields.h"
 #include "edelta/data/dataset.h"
 #include "edelta/data/task.h"
 #include "edelta/models/config.h"
 
 namespace edelta::train {
 
-// The protocol (SPEC 5). The JSON keys have the names of the members.
+// The protocol (specification 5). The JSON keys have the names of the members.
 struct Protocol {
   int64_t iterations = 2000;
   int64_t batch = 64;
@@ -29,6 +30,25 @@ struct Protocol {
   int64_t log_interval = 10;
   int64_t eval_interval = 100;
   int64_t checkpoint_interval = 100;
+
+  template <class Self, class Visit>
+  static void visit_fields(Self& self, Visit visit) {
+    visit(Field{"iterations", "Optimiser steps"}, self.iterations);
+    visit(Field{"batch", "Sequences a batch"}, self.batch);
+    visit(Field{"accumulate", "Batches averaged into one step"}, self.accumulate);
+    visit(Field{"lr", "Peak learning rate"}, self.lr);
+    visit(Field{"min_lr", "Learning rate at the end"}, self.min_lr);
+    visit(Field{"warmup", "Iterations of linear warm-up"}, self.warmup);
+    visit(Field{"beta1", "AdamW's first decay rate"}, self.beta1);
+    visit(Field{"beta2", "AdamW's second decay rate"}, self.beta2);
+    visit(Field{"eps", "AdamW's epsilon"}, self.eps);
+    visit(Field{"weight_decay", "Decay of tensors with two or more dimensions"}, self.weight_decay);
+    visit(Field{"grad_clip", "Global gradient norm to clip at; 0: never"}, self.grad_clip);
+    visit(Field{"seed", "Seed of weights, batches and dropout"}, self.seed);
+    visit(Field{"log_interval", "Iterations between logged steps"}, self.log_interval);
+    visit(Field{"eval_interval", "Iterations between validations"}, self.eval_interval);
+    visit(Field{"checkpoint_interval", "Iterations between checkpoints"}, self.checkpoint_interval);
+  }
 };
 
 // InputError that names `source` and the key.
@@ -56,6 +76,13 @@ TrainConfig train_config_from_json(const nlohmann::json& given, const std::strin
 data::Dataset load_data(const TrainConfig& config);
 // Gives the model the data's dimension, and a block at least as long as its sequences.
 void fit_model_to_data(TrainConfig& config, const data::Dataset& dataset);
+
+// Every field of a configuration that a user may set, for flags of the command line.
+struct Setting {
+  const char* section;  // "train", "model" or "task"
+  Field field;
+};
+std::vector<Setting> settings();
 
 // "paper", "quick" and "smoke", with a line each on what they are for.
 struct Preset {

@@ -1,4 +1,4 @@
-// AdamW with decoupled weight decay and clipping by the global gradient norm (SPEC 5).
+// AdamW over a model's parameters, with clipping by the global gradient norm (specification 5).
 #pragma once
 
 #include "edelta/torch.h"
@@ -7,15 +7,14 @@
 #include <string>
 #include <vector>
 
-#include "edelta/io/safetensors.h"
-#include "edelta/kernels/adamw.h"
+#include "edelta/base/safetensors.h"
 #include "edelta/models/model.h"
+#include "edelta/ops/adamw.h"
 #include "edelta/train/config.h"
 
 namespace edelta::train {
 
-// The moments of all parameters lie in two flat arrays; float32 on the CPU is updated in one fused
-// sweep, anything else tensor by tensor.
+// The moments of all parameters lie in two flat arrays.
 class AdamW {
  public:
   AdamW(models::Model& model, const Protocol& protocol);
@@ -35,8 +34,8 @@ class AdamW {
   double parameter_norm() const;
 
   // "first/<name>" and "second/<name>", and back.
-  io::TensorMap state() const;
-  void load_state(const io::TensorMap& state, int64_t steps, const std::string& source);
+  base::TensorMap state() const;
+  void load_state(const base::TensorMap& state, int64_t steps, const std::string& source);
 
  private:
   struct Parameter {
@@ -45,16 +44,7 @@ class AdamW {
     double weight_decay;
   };
 
-  // What the kernels sweep over.
-  struct Segments {
-    std::vector<kernels::ParameterSegment> list;
-    std::vector<torch::Tensor> gradients;  // keeps the memory behind the list alive
-  };
-
-  bool fused() const;
-  Segments segments() const;
-  void fused_step(double learning_rate, double scale);
-  void composite_step(double learning_rate, double scale);
+  std::vector<ops::OptimisedTensor> tensors() const;
 
   Protocol protocol_;
   std::vector<Parameter> parameters_;

@@ -43,5 +43,8 @@ torch::Tensor batch_rows(const Protocol& protocol, int64_t iteration, int64_t pa
 // configuration. Failure on a non-finite loss or gradient, with the iteration and the tensor; the
 // last checkpoint stays.
 TrainOutcome train(const RunFolder& folder, const TrainOptions& options = {});
+// The same on data that the caller has at hand: what the configuration names, or its own.
+TrainOutcome train(const RunFolder& folder, data::Dataset dataset,
+                   const TrainOptions& options = {});
 
 }  // namespace edelta::train

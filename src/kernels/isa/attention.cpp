@@ -1,4 +1,4 @@
-#include "edelta/kernels/attention.h"
+#include "kernels/attention.h"
 
 #include <math.h>
 #include <omp.h>

@@ -1,4 +1,4 @@
-#include "edelta/kernels/delta.h"
+#include "kernels/delta.h"
 
 #include "kernels/isa/lanes.h"
 #include "kernels/isa/slices.h"

@@ -1,4 +1,4 @@
-#include "edelta/kernels/fma_peak.h"
+#include "kernels/fma_peak.h"
 
 #include <immintrin.h>
 #include <omp.h>

@@ -1,4 +1,4 @@
-#include "edelta/kernels/hybrid.h"
+#include "kernels/hybrid.h"
 
 #include <math.h>
 

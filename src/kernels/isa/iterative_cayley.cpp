@@ -1,4 +1,4 @@
-#include "edelta/kernels/token_operator.h"
+#include "kernels/iterative_cayley.h"
 #include "kernels/isa/token_lanes.h"
 
 namespace edelta::kernels::EDELTA_ISA {

@@ -4,13 +4,13 @@
 
 #include <omp.h>
 
-#include "edelta/kernels/linear.h"
 #include "kernels/isa/normed_input.h"
 #include "kernels/isa/rows.h"
 #include "kernels/isa/thread_gradients.h"
 #include "kernels/isa/tile_product.h"
 #include "kernels/isa/token_tiles.h"
 #include "kernels/isa/transpose.h"
+#include "kernels/linear.h"
 #include "kernels/scratch.h"
 
 namespace edelta::kernels::EDELTA_ISA {

@@ -1,4 +1,4 @@
-#include "edelta/kernels/pooling.h"
+#include "kernels/pooling.h"
 
 #include "kernels/isa/slices.h"
 #include "kernels/scratch.h"

@@ -5,11 +5,13 @@
 //
 //   forward    x → z → pre, post, H_res → aggregate
 //   backward   dmixed → dH_res, daggregate → dpre;  dpre, dpost, dH_res → dz → dx, dW, …
-#include "edelta/kernels/route.h"
+#include "kernels/route.h"
 
-#include "edelta/kernels/stream.h"
-#include "edelta/kernels/token_operator.h"
 #include "kernels/isa/linear_tiles.h"
+#include "kernels/iterative_cayley.h"
+#include "kernels/mixer_weights.h"
+#include "kernels/sinkhorn.h"
+#include "kernels/stream.h"
 
 namespace edelta::kernels::EDELTA_ISA {
 
@@ -33,9 +35,9 @@ void route_tokens(const RouteForward& a, int64_t first, int64_t tokens) {
   const float* z = a.logits.y + first * a.logits.out;
   const TokenOperatorShape shape{tokens, n, a.logits.out};
   mixer_weights_forward({shape, z, z + entries, a.pre + first * n, a.post + first * n});
-  if (a.residual != nullptr) {
+  if (a.h_res != nullptr) {
     iterative_cayley_forward(
-        {shape, a.iterations, a.alpha, z + 2 * entries, a.residual + first * entries});
+        {shape, a.iterations, a.alpha, z + 2 * entries, a.h_res + first * entries});
   }
   stream_aggregate_forward({{tokens, n, d}, x, a.pre + first * n, a.aggregate + first * d});
 }
@@ -49,16 +51,16 @@ void route_tokens_backward(const RouteBackward& a, int64_t first, int64_t tokens
   const float* unmixed = a.dmixed + first * width;
   const TokenOperatorShape shape{tokens, n, a.logits.out};
   Scratch scratch;
-  if (a.residual != nullptr) {
-    float* dresidual = scratch.floats(tokens * entries);
+  if (a.h_res != nullptr) {
+    float* dh_res = scratch.floats(tokens * entries);
     stream_mix_backward(
-        {{1, tokens, tokens, n, d}, x, a.residual + first * entries, unmixed, straight, dresidual});
-    if (a.dresidual != nullptr) {
-      const float* more = a.dresidual + first * entries;
-      for (int64_t i = 0; i < tokens * entries; ++i) dresidual[i] += more[i];
+        {{1, tokens, tokens, n, d}, x, a.h_res + first * entries, unmixed, straight, dh_res});
+    if (a.dh_res != nullptr) {
+      const float* more = a.dh_res + first * entries;
+      for (int64_t i = 0; i < tokens * entries; ++i) dh_res[i] += more[i];
     }
     iterative_cayley_backward(
-        {shape, a.iterations, a.alpha, z + 2 * entries, dresidual, dz + 2 * entries});
+        {shape, a.iterations, a.alpha, z + 2 * entries, dh_res, dz + 2 * entries});
     unmixed = straight;
   }
   float* dpre = scratch.floats(tokens * n);

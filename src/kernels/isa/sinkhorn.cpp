@@ -1,4 +1,4 @@
-#include "edelta/kernels/token_operator.h"
+#include "kernels/sinkhorn.h"
 #include "kernels/isa/token_lanes.h"
 #include "kernels/isa/vector_exp.h"
 

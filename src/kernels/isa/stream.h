@@ -4,11 +4,11 @@
 
 #include <cstdint>
 
-#include "edelta/kernels/stream.h"
 #include "kernels/isa/lanes.h"
 #include "kernels/isa/parallel.h"
 #include "kernels/isa/slices.h"
 #include "kernels/scratch.h"
+#include "kernels/stream.h"
 
 namespace edelta::kernels::EDELTA_ISA {
 

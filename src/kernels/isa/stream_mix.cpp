@@ -1,7 +1,7 @@
 #include <string.h>
 
-#include "edelta/kernels/stream.h"
 #include "kernels/isa/stream.h"
+#include "kernels/stream.h"
 
 namespace edelta::kernels::EDELTA_ISA {
 namespace {

@@ -1,8 +1,8 @@
 #include <string.h>
 
-#include "edelta/kernels/stream.h"
 #include "kernels/isa/past_caches.h"
 #include "kernels/isa/stream.h"
+#include "kernels/stream.h"
 
 namespace edelta::kernels::EDELTA_ISA {
 namespace {

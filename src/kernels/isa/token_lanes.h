@@ -3,12 +3,12 @@
 
 #include <cstdint>
 
-#include "edelta/kernels/token_operator.h"
 #include "kernels/isa/lanes.h"
 #include "kernels/isa/parallel.h"
 #include "kernels/isa/stream.h"
 #include "kernels/isa/transpose.h"
 #include "kernels/scratch.h"
+#include "kernels/token_operator.h"
 
 namespace edelta::kernels::EDELTA_ISA {
 

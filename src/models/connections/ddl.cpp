@@ -1,6 +1,7 @@
 // DDL: z = x − β k (kᵀx), then z + F(LN z); k and β look at the pooled input.
-#include "edelta/geometry/modules.h"
-#include "edelta/ops/householder.h"
+#include "edelta/models/architecture_options.h"
+#include "edelta/nn/net.h"
+#include "edelta/ops/delta.h"
 #include "edelta/ops/pooling.h"
 #include "models/connections/connections.h"
 
@@ -12,7 +13,7 @@ using torch::Tensor;
 class DeltaOperator : public torch::nn::Module {
  public:
   explicit DeltaOperator(const ModelConfig& config)
-      : pool_(config.pool),
+      : pool_(config.options.get<PoolOptions>().pool),
         k_net_(register_module("k_net", net(config, config.n_embd))),
         beta_net_(register_module("beta_net", net(config, 1))) {}
 
@@ -22,14 +23,18 @@ class DeltaOperator : public torch::nn::Module {
     return ops::delta(k_net_->forward(pooled.y), beta, pooled.x);
   }
 
+  double weights_per_token(int64_t length) const {
+    return matrix_entries(*this) * ops::pooled_per_token(pool_, length);
+  }
+
  private:
-  static std::shared_ptr<geometry::Net> net(const ModelConfig& config, int64_t out) {
-    return std::make_shared<geometry::Net>(config.n_embd, config.n_embd / config.geo_hidden_ratio,
-                                           out);
+  static std::shared_ptr<nn::Net> net(const ModelConfig& config, int64_t out) {
+    const int64_t ratio = config.options.get<GeneratorNetOptions>().geo_hidden_ratio;
+    return std::make_shared<nn::Net>(config.n_embd, config.n_embd / ratio, out);
   }
 
   ops::Pool pool_;
-  std::shared_ptr<geometry::Net> k_net_, beta_net_;
+  std::shared_ptr<nn::Net> k_net_, beta_net_;
 };
 
 class DdlConnection : public Connection {
@@ -37,9 +42,13 @@ class DdlConnection : public Connection {
   DdlConnection(const ModelConfig& config, Site& site)
       : delta_(site.add("delta", std::make_shared<DeltaOperator>(config))) {}
 
-  Tensor forward(const Tensor& x, const Branch& f, Pass&) override {
+  Tensor forward(const Tensor& x, const PreNormSubLayer& f, Seen&) override {
     const Tensor z = delta_->forward(x);
     return f(z, {.residual = z});
+  }
+
+  double weights_per_token(int64_t length) const override {
+    return delta_->weights_per_token(length);
   }
 
  private:

@@ -1,5 +1,6 @@
-// Streamed EΔ: g = G_γ(x) from one fused net, then g + H_post (y repeated n times) with
+// Streamed EΔ: g = G_γ(x) from one joint net, then g + H_post (y repeated n times) with
 // y = F(LN(mean_i (H_pre g)_i)) at width d, the routing from each token as in JPmHC.
+#include "edelta/models/architecture_options.h"
 #include "models/connections/connections.h"
 #include "models/connections/geometric.h"
 #include "models/connections/router.h"
@@ -12,13 +13,19 @@ using torch::Tensor;
 class EdeltaStreamConnection : public Connection {
  public:
   EdeltaStreamConnection(const ModelConfig& config, Site& site)
-      : geo_(config, site.add("geo", make_generator(config, config.geo_hidden_dim,
-                                                    geometry::make_fused_generator))),
+      : geo_(config,
+             site.add("geo",
+                      make_generator(config, config.options.get<JointNetOptions>().geo_hidden_dim,
+                                     geometry::make_joint_generator))),
         router_(site.add("router", std::make_shared<Router>(config, 2, "proj"))) {}
 
-  Tensor forward(const Tensor& x, const Branch& f, Pass& pass) override {
-    const ops::Routed routed = router_->forward(geo_(x, pass));
-    return ops::routed_update(routed, f(routed.aggregate));
+  Tensor forward(const Tensor& x, const PreNormSubLayer& f, Seen& seen) override {
+    const ops::Routed routed = router_->forward(geo_(x, seen));
+    return routed.update(f(routed.aggregate));
+  }
+
+  double weights_per_token(int64_t length) const override {
+    return geo_.weights_per_token(length) + matrix_entries(*router_);
   }
 
   void initialise() override {

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "edelta/geometry/hybrid.h"
+#include "edelta/models/architecture_options.h"
 #include "edelta/models/connection.h"
 
 namespace edelta::models {
@@ -11,15 +12,19 @@ namespace edelta::models {
 class GeometricResidual {
  public:
   GeometricResidual(const ModelConfig& config, std::shared_ptr<geometry::Generator> generator)
-      : branch_(config.branch),
-        blend_(config.blend),
-        pool_(config.pool),
+      : branch_(config.options.get<HybridOptions>().branch),
+        blend_(config.options.get<HybridOptions>().blend),
+        pool_(config.options.get<PoolOptions>().pool),
         generator_(std::move(generator)) {}
 
-  // G_γ(x), with the gate and, if asked for, the operator recorded in the pass.
-  torch::Tensor operator()(const torch::Tensor& x, Pass& pass) const;
+  // G_γ(x), with the gate and, if asked for, the operator recorded in the seen.
+  torch::Tensor operator()(const torch::Tensor& x, Seen& seen) const;
 
   void initialise() { generator_->initialise(); }
+
+  double weights_per_token(int64_t length) const {
+    return matrix_entries(*generator_) * ops::pooled_per_token(pool_, length);
+  }
 
  private:
   geometry::Branch branch_;

@@ -6,7 +6,7 @@ namespace {
 
 class GptConnection : public Connection {
  public:
-  torch::Tensor forward(const torch::Tensor& x, const Branch& f, Pass&) override {
+  torch::Tensor forward(const torch::Tensor& x, const PreNormSubLayer& f, Seen&) override {
     return f(x, {.residual = x});
   }
 };

@@ -13,11 +13,13 @@ class JpmhcConnection : public Connection {
   JpmhcConnection(const ModelConfig& config, Site& site)
       : router_(site.add("jpmhc", std::make_shared<Router>(config, 3, "fused_proj"))) {}
 
-  Tensor forward(const Tensor& x, const Branch& f, Pass& pass) override {
+  Tensor forward(const Tensor& x, const PreNormSubLayer& f, Seen& seen) override {
     const ops::Routed routed = router_->forward(x);
-    if (pass.record_operators) pass.operators.push_back(routed.residual);
-    return ops::routed_update(routed, f(routed.aggregate));
+    if (seen.record_operators) seen.operators.push_back(routed.h_res);
+    return routed.update(f(routed.aggregate));
   }
+
+  double weights_per_token(int64_t) const override { return matrix_entries(*router_); }
 
   void initialise() override { router_->initialise(); }
 

@@ -1,9 +1,10 @@
 // mHC: a = Σ_i H_pre,i x_i, repeated to width D;  y = F(LN a);  x' = H_res x + H_post ⊙ y, where
 // the three mixers come from each token and H_res is made doubly stochastic by Sinkhorn's
 // iteration.
-#include "edelta/ops/mixers.h"
+#include "edelta/models/architecture_options.h"
+#include "edelta/nn/norm.h"
+#include "edelta/ops/sinkhorn.h"
 #include "edelta/ops/streams.h"
-#include "edelta/ops/sublayers.h"
 #include "models/connections/connections.h"
 
 namespace edelta::models {
@@ -13,15 +14,6 @@ using torch::Tensor;
 
 constexpr double kInitialAlpha = 0.01;
 constexpr double kInitialResidualLogit = 2;  // b_res = 2 I: close to the identity
-
-class RmsNorm : public torch::nn::Module {
- public:
-  explicit RmsNorm(int64_t width) : weight_(register_parameter("weight", torch::ones({width}))) {}
-  ops::Norm norm() const { return {weight_, {}, /*rms=*/true}; }
-
- private:
-  Tensor weight_;
-};
 
 struct Mixers {
   Tensor pre, post;  // [B, T, n]
@@ -33,8 +25,8 @@ class MhcMixer : public torch::nn::Module {
  public:
   explicit MhcMixer(const ModelConfig& config)
       : n_(config.n_streams),
-        iterations_(config.sinkhorn_iterations),
-        rms_norm_(register_module("rms_norm", std::make_shared<RmsNorm>(config.n_embd))),
+        iterations_(config.options.get<SinkhornOptions>().sinkhorn_iterations),
+        rms_norm_(register_module("rms_norm", std::make_shared<nn::RmsNorm>(config.n_embd))),
         phi_pre_(register_module("phi_pre", phi(config.n_embd, n_))),
         phi_post_(register_module("phi_post", phi(config.n_embd, n_))),
         phi_res_(register_module("phi_res", phi(config.n_embd, n_ * n_))),
@@ -56,13 +48,17 @@ class MhcMixer : public torch::nn::Module {
             mapped.x};
   }
 
+  double weights_per_token() const {
+    return matrix_entries(*phi_pre_) + matrix_entries(*phi_post_) + matrix_entries(*phi_res_);
+  }
+
  private:
   static torch::nn::Linear phi(int64_t in, int64_t out) {
     return torch::nn::Linear(torch::nn::LinearOptions(in, out).bias(false));
   }
 
   int64_t n_, iterations_;
-  std::shared_ptr<RmsNorm> rms_norm_;
+  std::shared_ptr<nn::RmsNorm> rms_norm_;
   torch::nn::Linear phi_pre_, phi_post_, phi_res_;
   Tensor alpha_pre_, alpha_post_, alpha_res_, b_pre_, b_post_, b_res_;
 };
@@ -72,13 +68,15 @@ class MhcConnection : public Connection {
   MhcConnection(const ModelConfig& config, Site& site)
       : n_(config.n_streams), mixer_(site.add("mhc", std::make_shared<MhcMixer>(config))) {}
 
-  Tensor forward(const Tensor& x, const Branch& f, Pass& pass) override {
+  Tensor forward(const Tensor& x, const PreNormSubLayer& f, Seen& seen) override {
     const Mixers h = mixer_->forward(x);
-    if (pass.record_operators) pass.operators.push_back(h.res);
+    if (seen.record_operators) seen.operators.push_back(h.res);
     const auto aggregate = ops::stream_aggregate(h.pre, h.x);
     const Tensor y = f(aggregate.y, {.repeats = n_});
     return ops::stream_update(h.res, aggregate.x, h.post, y);
   }
+
+  double weights_per_token(int64_t) const override { return mixer_->weights_per_token(); }
 
  private:
   int64_t n_;

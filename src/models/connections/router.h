@@ -6,8 +6,9 @@
 
 #include <string>
 
-#include "edelta/geometry/modules.h"
+#include "edelta/models/architecture_options.h"
 #include "edelta/models/config.h"
+#include "edelta/nn/norm.h"
 #include "edelta/ops/routing.h"
 
 namespace edelta::models {
@@ -26,7 +27,7 @@ class Router : public torch::nn::Module {
   int64_t n_;
   ops::CayleyIteration cayley_;
   ProjectionInit projection_init_;
-  std::shared_ptr<geometry::LayerNorm> norm_;
+  std::shared_ptr<nn::LayerNorm> norm_;
   torch::nn::Linear projection_;
 };
 

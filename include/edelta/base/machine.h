@@ -1,0 +1,36 @@
+// What the computations run on, and whether it is set up well.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+
+namespace edelta::base {
+
+struct Blas {
+  std::string library;  // the file that libtorch's matrix products come from
+  std::string name;     // "OpenBLAS", "MKL", "BLIS", "ATLAS" or "reference BLAS"
+  bool slow = false;    // the reference BLAS: some forty times slower
+};
+Blas blas_in_use();
+
+// One line with the remedy when the BLAS in use is the slow one.
+std::optional<std::string> blas_warning();
+
+// Threads for all computations: the CPUs this process may use, or OMP_NUM_THREADS, unless a number
+// is given. (libtorch's own default counts physical cores and is wrong on many virtual machines.)
+void set_threads(std::optional<int64_t> threads);
+int64_t threads();
+
+std::string cpu_name();
+
+// Measured rates in GFLOP/s, float32, all threads: pure FMA, and a large matrix product by
+// libtorch.
+double measure_fma_peak(double seconds = 0.2);
+double measure_gemm(int64_t size = 1024, double seconds = 0.3);
+
+// Versions and machine, for run folders and reports.
+nlohmann::ordered_json describe_machine();
+
+}  // namespace edelta::base

@@ -1,0 +1,27 @@
+// The small nets that operators' generators are made of.
+#pragma once
+
+#include "edelta/torch.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace edelta::nn {
+
+// Linear(in → hidden), GELU, Linear(hidden → out), with biases. The parameters are named by their
+// place in the published models' sequence: "0.*" and "2.*".
+class Net : public torch::nn::Module {
+ public:
+  Net(int64_t in, int64_t hidden, int64_t out);
+  torch::Tensor forward(const torch::Tensor& x) const;
+  torch::Tensor& output_bias() { return second_->bias; }
+
+  // Several nets that look at the same input, as one: their first layers side by side, their second
+  // layers as blocks on a diagonal. Gives their outputs one after the other.
+  static torch::Tensor forward_all(const std::vector<const Net*>& nets, const torch::Tensor& x);
+
+ private:
+  torch::nn::Linear first_, second_;
+};
+
+}  // namespace edelta::nn

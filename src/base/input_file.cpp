@@ -1,0 +1,85 @@
+#include "base/input_file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "edelta/base/error.h"
+
+namespace edelta::base {
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void reject(const fs::path& path, const char* reason) {
+  throw InputError(fmt::format("cannot read {}: {}", path.string(), reason));
+}
+
+int open_to_read(const fs::path& path, int flags) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | flags);
+  if (descriptor < 0) reject(path, std::strerror(errno));
+  return descriptor;
+}
+
+// At most `bytes`; 0 at the end of the file.
+std::size_t read_some(int descriptor, const fs::path& path, void* out, std::size_t bytes) {
+  ssize_t count;
+  do {
+    count = ::read(descriptor, out, bytes);
+  } while (count < 0 && errno == EINTR);
+  if (count < 0) reject(path, std::strerror(errno));
+  return static_cast<std::size_t>(count);
+}
+
+struct Closer {
+  int descriptor;
+  ~Closer() { ::close(descriptor); }
+};
+
+}  // namespace
+
+// O_NONBLOCK only matters for a named pipe, whose open would wait for a writer.
+InputFile::InputFile(const fs::path& path)
+    : path_(path), descriptor_(open_to_read(path, O_NONBLOCK)) {
+  struct stat status;
+  const bool known = ::fstat(descriptor_, &status) == 0;
+  if (!known || !S_ISREG(status.st_mode)) {
+    ::close(descriptor_);
+    reject(path_, known ? "it is not a regular file" : "its size is unknown");
+  }
+  remaining_ = static_cast<std::uint64_t>(status.st_size);
+}
+
+InputFile::~InputFile() { ::close(descriptor_); }
+
+void InputFile::read(void* out, std::size_t bytes) {
+  auto* next = static_cast<char*>(out);
+  while (bytes > 0) {
+    const std::size_t count = read_some(descriptor_, path_, next, bytes);
+    if (count == 0) reject(path_, "the file ends early");
+    next += count;
+    bytes -= count;
+    remaining_ -= std::min<std::uint64_t>(count, remaining_);
+  }
+}
+
+std::string read_text(const fs::path& path, std::size_t limit) {
+  const Closer file{open_to_read(path, 0)};
+  std::string text;
+  std::array<char, 1 << 16> buffer;
+  while (const std::size_t count = read_some(file.descriptor, path, buffer.data(), buffer.size())) {
+    if (count > limit - text.size()) {
+      reject(path, fmt::format("it is longer than {} bytes", limit).c_str());
+    }
+    text.append(buffer.data(), count);
+  }
+  return text;
+}
+
+}  // namespace edelta::base

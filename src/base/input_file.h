@@ -1,0 +1,32 @@
+// Files that come from a user.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+namespace edelta::base {
+
+// A regular file read from front to back. Every error, a file that ends early included, throws
+// InputError with the path and the reason.
+class InputFile {
+ public:
+  explicit InputFile(const std::filesystem::path& path);
+  ~InputFile();
+  InputFile(const InputFile&) = delete;
+  InputFile& operator=(const InputFile&) = delete;
+
+  std::uint64_t remaining() const { return remaining_; }
+  void read(void* out, std::size_t bytes);
+
+ private:
+  std::filesystem::path path_;
+  int descriptor_ = -1;
+  std::uint64_t remaining_ = 0;
+};
+
+// All of a file that may also be a pipe; more than `limit` bytes are an InputError.
+std::string read_text(const std::filesystem::path& path, std::size_t limit);
+
+}  // namespace edelta::base

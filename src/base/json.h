@@ -1,0 +1,20 @@
+// JSON files: read with bounds, written atomically.
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+
+namespace edelta::base {
+
+// InputError, with the source's name, for what is not JSON, for a key that occurs twice in one
+// object (nlohmann::json alone keeps one of them silently) and for nesting deeper than 64.
+nlohmann::json parse_json(std::string_view text, const std::string& source);
+
+// At most 64 MiB.
+nlohmann::json read_json(const std::filesystem::path& path);
+
+void write_json(const std::filesystem::path& path, const nlohmann::ordered_json& json);
+
+}  // namespace edelta::base

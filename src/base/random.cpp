@@ -1,0 +1,70 @@
+#include "base/random.h"
+
+#include <cmath>
+
+#include "base/portable_math.h"
+
+namespace edelta::base {
+
+PhiloxCounter philox4x32(PhiloxCounter counter, PhiloxKey key) {
+  constexpr int kRounds = 10;
+  constexpr std::uint64_t kMultiplier0 = 0xD2511F53;
+  constexpr std::uint64_t kMultiplier1 = 0xCD9E8D57;
+  constexpr std::uint32_t kWeyl0 = 0x9E3779B9;  // golden ratio
+  constexpr std::uint32_t kWeyl1 = 0xBB67AE85;  // √3 − 1
+  for (int round = 0; round < kRounds; ++round) {
+    const std::uint64_t product0 = kMultiplier0 * counter[0];
+    const std::uint64_t product1 = kMultiplier1 * counter[2];
+    counter = {static_cast<std::uint32_t>(product1 >> 32) ^ counter[1] ^ key[0],
+               static_cast<std::uint32_t>(product1),
+               static_cast<std::uint32_t>(product0 >> 32) ^ counter[3] ^ key[1],
+               static_cast<std::uint32_t>(product0)};
+    key[0] += kWeyl0;
+    key[1] += kWeyl1;
+  }
+  return counter;
+}
+
+RandomStream::RandomStream(std::uint64_t seed, Stream stream, std::uint64_t index)
+    : key_{static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)},
+      counter_{0, static_cast<std::uint32_t>(index), static_cast<std::uint32_t>(index >> 32),
+               static_cast<std::uint32_t>(stream)} {}
+
+std::uint32_t RandomStream::bits() {
+  if (used_ == block_.size()) {
+    block_ = philox4x32(counter_, key_);
+    ++counter_[0];
+    used_ = 0;
+  }
+  return block_[used_++];
+}
+
+double RandomStream::uniform() {
+  const std::uint64_t high = bits();
+  const std::uint64_t word = high << 32 | bits();
+  return static_cast<double>(word >> 11) * 0x1p-53;
+}
+
+std::uint32_t RandomStream::below(std::uint32_t bound) {
+  const std::uint32_t surplus = -bound % bound;  // 2³² mod bound
+  std::uint64_t product;
+  do {
+    product = std::uint64_t{bits()} * bound;
+  } while (static_cast<std::uint32_t>(product) < surplus);
+  return static_cast<std::uint32_t>(product >> 32);
+}
+
+double RandomStream::normal() {
+  if (has_spare_) {
+    has_spare_ = false;
+    return spare_;
+  }
+  constexpr double kTwoPi = 6.28318530717958647693;
+  const double radius = std::sqrt(-2 * portable_log(1 - uniform()));
+  const SinCos direction = portable_sincos(kTwoPi * uniform());
+  spare_ = radius * direction.sin;
+  has_spare_ = true;
+  return radius * direction.cos;
+}
+
+}  // namespace edelta::base

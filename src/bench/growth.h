@@ -1,0 +1,43 @@
+// How the time of a step grows with the size of the problem.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "edelta/models/config.h"
+
+namespace edelta::bench {
+
+struct GrowthPoint {
+  int64_t value;     // of what grows
+  int64_t batch;     // sequences, as many as keep the work bounded
+  int64_t length;    // positions
+  double step;       // seconds of a fused training step, fastest of the repetitions
+  double per_token;  // seconds
+};
+
+enum class Dimension { length, width, streams, batch };
+
+// One of a model's dimensions grows while the others stay.
+struct Growth {
+  std::string model;
+  std::string what;  // "T", "D", "n" or "batch"
+  std::vector<GrowthPoint> points;
+};
+Growth grow(const models::ModelConfig& config, Dimension dimension,
+            const std::vector<int64_t>& values);
+
+// Matrices of `operators` operators on n streams, forward and backward: the hybrid in closed form,
+// as the models compute it, against the linear solve for its rotation alone, which the paper names
+// as its limit. Both work in float64 inside.
+struct CayleyGrowthPoint {
+  int64_t streams;
+  double closed_form;  // seconds
+  double solve;        // seconds
+};
+std::vector<CayleyGrowthPoint> grow_cayley(const std::vector<int64_t>& streams,
+                                           int64_t operators = 4096);
+
+}  // namespace edelta::bench

@@ -1,0 +1,201 @@
+#include "cli/process_launcher.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+
+#include "base/atomic_file.h"
+#include "base/input_file.h"
+#include "base/json.h"
+#include "edelta/base/error.h"
+
+namespace edelta::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using Arguments = std::vector<std::string>;
+
+constexpr int kNotStarted = 127;
+
+// A list as the options with commas take it.
+template <class T>
+std::string joined(const std::vector<T>& values) {
+  return fmt::format("{}", fmt::join(values, ","));
+}
+
+// The command line of a measurement. What the commands have no option for (the operators' dimension
+// in the reflection probe, the inputs' in the benchmark) is the same in every preset: their
+// default.
+struct MeasurementArguments {
+  Arguments operator()(const verify::TheoremOptions& options) const {
+    return {"verify",
+            "--samples",
+            std::to_string(options.samples),
+            "--n",
+            joined(options.sizes),
+            "--seed",
+            std::to_string(options.seed)};
+  }
+  Arguments operator()(const reproduce::CountParameters&) const { return {"params"}; }
+  Arguments operator()(const reproduce::ProbeNorms& probe) const {
+    return {"norms",       probe.run.string(),
+            "--sequences", std::to_string(probe.options.sequences),
+            "--positions", std::to_string(probe.options.positions),
+            "--seed",      std::to_string(probe.options.seed)};
+  }
+  Arguments operator()(const probes::ReflectionProbeOptions& options) const {
+    Arguments arguments{"reflect",
+                        "--samples",
+                        joined(options.samples),
+                        "--seeds",
+                        joined(options.seeds),
+                        "--iterations",
+                        std::to_string(options.iterations)};
+    if (!options.operators.empty()) {
+      arguments.insert(arguments.end(), {"--operators", joined(options.operators)});
+    }
+    return arguments;
+  }
+  Arguments operator()(const bench::BenchOptions& options) const {
+    return {"bench",
+            "--batch",
+            std::to_string(options.batch),
+            "--length",
+            std::to_string(options.length),
+            "--repetitions",
+            std::to_string(options.repetitions),
+            "--compare",
+            options.compare ? "composite" : "none"};
+  }
+};
+
+std::vector<std::string> child_environment(int64_t threads) {
+  std::vector<std::string> environment{fmt::format("OMP_NUM_THREADS={}", threads)};
+  bool spin_given = false;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string text = *entry;
+    if (text.starts_with("OMP_NUM_THREADS=")) continue;
+    spin_given = spin_given || text.starts_with("GOMP_SPINCOUNT=");
+    environment.push_back(text);
+  }
+  // Threads of several jobs that wait for each other must not spin for long.
+  if (!spin_given) environment.emplace_back("GOMP_SPINCOUNT=10000");
+  return environment;
+}
+
+std::vector<char*> pointers(std::vector<std::string>& texts) {
+  std::vector<char*> list;
+  for (std::string& text : texts) list.push_back(text.data());
+  list.push_back(nullptr);
+  return list;
+}
+
+// A file to write to, closed in children.
+class OpenFile {
+ public:
+  OpenFile(const fs::path& path, int flags)
+      : descriptor_(open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | flags, 0666)) {
+    if (descriptor_ < 0) throw Failure(fmt::format("{}: {}", path.string(), std::strerror(errno)));
+  }
+  ~OpenFile() { close(descriptor_); }
+  OpenFile(const OpenFile&) = delete;
+  OpenFile& operator=(const OpenFile&) = delete;
+
+  int descriptor() const { return descriptor_; }
+
+ private:
+  int descriptor_;
+};
+
+// This program with other arguments; standard error goes to `log`.
+pid_t start_child(Arguments arguments, int64_t threads, int output, int log) {
+  arguments.insert(arguments.begin(), "edelta");
+  std::vector<std::string> environment = child_environment(threads);
+  const std::vector<char*> argv = pointers(arguments), envp = pointers(environment);
+  const pid_t parent = getpid();
+  const pid_t child = fork();
+  if (child == 0) {
+    // Only async-signal-safe calls until exec: the parent may have threads.
+    signal(SIGINT, SIG_DFL);
+    signal(SIGTERM, SIG_DFL);
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != parent) _exit(kNotStarted);
+    dup2(output, STDOUT_FILENO);
+    dup2(log, STDERR_FILENO);
+    execve("/proc/self/exe", argv.data(), envp.data());
+    _exit(kNotStarted);
+  }
+  if (child < 0) throw Failure(fmt::format("no child process: {}", std::strerror(errno)));
+  return child;
+}
+
+class ProcessJob : public reproduce::Job {
+ public:
+  // `output`: the file that standard output becomes when it is whole, or empty.
+  ProcessJob(pid_t child, fs::path partial, fs::path output)
+      : child_(child), partial_(std::move(partial)), output_(std::move(output)) {}
+
+  std::optional<std::string> poll() override {
+    int status = 0;
+    const pid_t ended = waitpid(child_, &status, WNOHANG);
+    if (ended == 0) return std::nullopt;
+    if (!output_.empty()) keep_output();
+    if (ended > 0 && WIFSIGNALED(status)) {
+      return fmt::format("ended by signal {}", WTERMSIG(status));
+    }
+    return fmt::format("exit code {}", ended > 0 ? WEXITSTATUS(status) : kNotStarted);
+  }
+
+  void stop() override { kill(child_, SIGTERM); }
+
+ private:
+  void keep_output() const {
+    try {
+      const std::string text = base::read_text(partial_, size_t{64} << 20);
+      base::parse_json(text, partial_.string());
+      base::write_text_atomically(output_, text);
+    } catch (const InputError&) {
+      // It was cut off: the step is not done.
+    }
+    fs::remove(partial_);
+  }
+
+  pid_t child_;
+  fs::path partial_, output_;
+};
+
+}  // namespace
+
+std::vector<std::string> step_arguments(const reproduce::Step& step) {
+  if (const reproduce::Training* training = step.training()) {
+    return {"train", "--resume", training->folder.string()};
+  }
+  Arguments arguments = std::visit(MeasurementArguments(), step.measurement()->request);
+  arguments.emplace_back("--json");
+  return arguments;
+}
+
+std::unique_ptr<reproduce::Job> ProcessLauncher::start(const reproduce::Step& step, int64_t threads,
+                                                       const fs::path& log) {
+  const OpenFile messages(log, O_TRUNC | O_APPEND);
+  const Arguments arguments = step_arguments(step);
+  if (step.training()) {
+    const pid_t child =
+        start_child(arguments, threads, messages.descriptor(), messages.descriptor());
+    return std::make_unique<ProcessJob>(child, fs::path(), fs::path());
+  }
+  const fs::path& output = step.measurement()->file;
+  fs::path partial = output;
+  partial += ".part";
+  const OpenFile printed(partial, O_TRUNC);
+  const pid_t child = start_child(arguments, threads, printed.descriptor(), messages.descriptor());
+  return std::make_unique<ProcessJob>(child, partial, output);
+}
+
+}  // namespace edelta::cli

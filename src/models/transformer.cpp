@@ -1,0 +1,146 @@
+#include "models/transformer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "edelta/base/error.h"
+#include "edelta/geometry/gate.h"
+#include "edelta/models/architecture_options.h"
+#include "edelta/models/registry.h"
+
+namespace edelta::models {
+namespace {
+
+using torch::Tensor;
+
+constexpr double kWeightDeviation = 0.02;
+
+// At width d the configured number of heads may not divide: the largest one that does.
+int64_t heads_at(int64_t width, int64_t heads) {
+  heads = std::min(heads, width);
+  while (width % heads != 0) --heads;
+  return heads;
+}
+
+int64_t sublayer_width(const ModelConfig& config) {
+  const bool narrow = find_architecture(config.model).sublayer_width == SubLayerWidth::stream;
+  return narrow ? config.stream_width() : config.n_embd;
+}
+
+nn::SubLayerOptions sublayer_options(const ModelConfig& config) {
+  const int64_t width = sublayer_width(config);
+  return {width, heads_at(width, config.n_head), config.bias, config.dropout};
+}
+
+}  // namespace
+
+double matrix_entries(const torch::nn::Module& module) {
+  double entries = 0;
+  for (const Tensor& parameter : module.parameters()) {
+    if (parameter.dim() >= 2) entries += static_cast<double>(parameter.numel());
+  }
+  return entries;
+}
+
+Block::Block(const ModelConfig& config) {
+  const nn::SubLayerOptions options = sublayer_options(config);
+  const Architecture& architecture = find_architecture(config.model);
+  const auto add = [&](const std::string& name, const std::string& norm_name,
+                       std::shared_ptr<nn::SubLayer> layer) {
+    auto norm =
+        register_module(norm_name, std::make_shared<nn::LayerNorm>(options.width, config.bias));
+    register_module(name, layer);
+    Site site(*this, name);
+    return Connected{layer, std::make_unique<PreNormSubLayer>(norm, layer),
+                     architecture.make_connection(config, site)};
+  };
+  attention_ = add("attn", "ln_1", nn::make_attention(options));
+  mlp_ = add("mlp", "ln_2", nn::make_mlp(options));
+}
+
+Tensor Block::forward(const Tensor& x, Seen& seen) {
+  const Tensor mixed = attention_.connection->forward(x, *attention_.f, seen);
+  return mlp_.connection->forward(mixed, *mlp_.f, seen);
+}
+
+void Block::initialise() {
+  attention_.connection->initialise();
+  mlp_.connection->initialise();
+}
+
+double Block::weights_per_token(int64_t length) const {
+  double weights = 0;
+  for (const Connected* each : {&attention_, &mlp_}) {
+    weights += matrix_entries(*each->layer) + each->connection->weights_per_token(length);
+  }
+  return weights;
+}
+
+Transformer::Transformer(const ModelConfig& config, uint64_t seed) : Model(config) {
+  auto transformer = std::make_shared<torch::nn::Module>("transformer");
+  head_ = make_head(config, *this, *transformer);
+  auto blocks = std::make_shared<torch::nn::Module>("h");
+  for (int64_t i = 0; i < config.n_layer; ++i) {
+    blocks_.push_back(blocks->register_module(std::to_string(i), std::make_shared<Block>(config)));
+  }
+  transformer->register_module("h", blocks);
+  ln_f_ = transformer->register_module("ln_f",
+                                       std::make_shared<nn::LayerNorm>(config.n_embd, config.bias));
+  register_module("transformer", transformer);
+  initialise(seed);
+}
+
+Output Transformer::forward(const Batch& batch, State&, Seen seen) {
+  const int64_t length = batch.input.size(1);
+  if (length > config().block_size) {
+    throw InputError(fmt::format("a sequence has {} positions, but block_size is {}", length,
+                                 config().block_size));
+  }
+  Tensor x = torch::dropout(head_->embed(batch.input), config().dropout, is_training());
+  for (const auto& block : blocks_) x = block->forward(x, seen);
+  Output output{ops::linear(x, ln_f_->norm(), head_->output()), {}, std::move(seen)};
+  if (!batch.target.defined()) return output;
+  output.losses.push_back({"task", head_->loss(output.prediction, batch.target)});
+  if (!output.seen.gates.empty()) {
+    const auto gate = config().options.get<HybridOptions>();
+    output.losses.push_back({"gate", geometry::gate_loss(output.seen.gates, gate.gate_regulariser,
+                                                         gate.gate_reg_weight)});
+  }
+  return output;
+}
+
+double Transformer::step_gflop(int64_t batch, int64_t length) const {
+  double weights = head_->weights_per_token();
+  for (const auto& block : blocks_) weights += block->weights_per_token(length);
+  const double attention = 3.5 * 2 * static_cast<double>(length) *
+                           static_cast<double>(sublayer_width(config())) *
+                           static_cast<double>(config().n_layer);
+  return 1e-9 * static_cast<double>(batch * length) * (6 * weights + attention);
+}
+
+void Transformer::initialise(uint64_t seed) {
+  const torch::NoGradGuard no_grad;
+  at::Generator generator = at::detail::createCPUGenerator(seed);
+  const double projection_deviation =
+      kWeightDeviation / std::sqrt(2 * static_cast<double>(config().n_layer));
+  const auto normal = [&](Tensor parameter, double deviation) {
+    // Drawn in float64, so that the numbers do not depend on the model's dtype.
+    parameter.copy_(
+        torch::empty(parameter.sizes(), torch::kFloat64).normal_(0, deviation, generator));
+  };
+  for (auto& item : named_modules("", /*include_self=*/false)) {
+    if (auto* linear = item.value()->as<torch::nn::Linear>()) {
+      const bool projects = item.key().ends_with("c_proj");
+      normal(linear->weight, projects ? projection_deviation : kWeightDeviation);
+      if (linear->bias.defined()) linear->bias.zero_();
+    } else if (auto* embedding = item.value()->as<torch::nn::Embedding>()) {
+      normal(embedding->weight, kWeightDeviation);
+    }
+  }
+  for (const Tensor& table : head_->tables()) normal(table, kWeightDeviation);
+  for (const auto& block : blocks_) block->initialise();
+}
+
+}  // namespace edelta::models

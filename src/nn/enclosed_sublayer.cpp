@@ -1,0 +1,66 @@
+#include "nn/enclosed_sublayer.h"
+
+#include "edelta/ops/implementation.h"
+
+namespace edelta::nn {
+namespace {
+
+using torch::Tensor;
+using torch::nn::Linear;
+
+Tensor product(const Tensor& a, const Tensor& b) { return ops::linear(a, {}, {b.t(), {}}); }
+
+// outer ∘ inner: W = W_outer W_inner, b = W_outer b_inner.
+ops::Affine compose(const Tensor& outer, const ops::Affine& inner) {
+  return {product(outer, inner.weight),
+          inner.bias.defined() ? outer.matmul(inner.bias) : inner.bias};
+}
+
+// n equal streams have the mean and variance of one, so LN(x repeated) is LN(x) repeated, and the
+// first map sees the same numbers n times: it folds to the sum of its n blocks, each scaled by
+// the norm's weight, with the norm's shift going into the bias.
+ops::Affine folded_repeats(const ops::Norm& norm, int64_t repeats, const Linear& first) {
+  const Tensor weight =
+      (first->weight * norm.weight).view({first->weight.size(0), repeats, -1}).sum(1);
+  Tensor bias = first->bias;
+  if (norm.bias.defined()) {
+    const Tensor shift = first->weight.matmul(norm.bias);
+    bias = bias.defined() ? bias + shift : shift;
+  }
+  return {weight, bias};
+}
+
+}  // namespace
+
+Linear make_linear(int64_t in, int64_t out, bool bias) {
+  return Linear(torch::nn::LinearOptions(in, out).bias(bias));
+}
+
+// H_pre and H_post stand next to linear maps with nothing in between: where maps fold, the small
+// matrices are multiplied once, and every token sees one map instead of two.
+EnclosedSubLayer::Entry EnclosedSubLayer::enter(const Tensor& x, const ops::Norm& norm,
+                                                const Around& around, const Linear& first) {
+  const Tensor& pre = around.pre;
+  if (around.repeats > 1) {
+    if (ops::fold_maps() && !pre.defined()) {
+      const Tensor ones = torch::ones({x.size(-1)}, x.options().requires_grad(false));
+      return {x, {ones, {}}, folded_repeats(norm, around.repeats, first)};
+    }
+    return enter(x.repeat({1, 1, around.repeats}), norm, {.pre = pre}, first);
+  }
+  if (!pre.defined()) return {x, norm, affine(first)};
+  if (ops::fold_maps()) return {x, norm, {product(first->weight, pre), first->bias}};
+  return {ops::linear(x, norm, {pre, {}}), {}, affine(first)};
+}
+
+Tensor EnclosedSubLayer::leave(const Around& around, const Linear& last, const Last& apply) const {
+  if (!drops()) {
+    if (!around.post.defined()) return apply(affine(last), around.residual);
+    if (ops::fold_maps()) return apply(compose(around.post, affine(last)), around.residual);
+  }
+  const Tensor y = torch::dropout(apply(affine(last), Tensor()), dropout_, drops());
+  if (around.post.defined()) return ops::linear(y, {}, {around.post, {}}, around.residual);
+  return around.residual.defined() ? around.residual + y : y;
+}
+
+}  // namespace edelta::nn

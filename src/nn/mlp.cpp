@@ -1,0 +1,35 @@
+#include "edelta/ops/mlp.h"
+
+#include "nn/enclosed_sublayer.h"
+
+namespace edelta::nn {
+namespace {
+
+using torch::Tensor;
+
+class Mlp : public EnclosedSubLayer {
+ public:
+  explicit Mlp(const SubLayerOptions& options)
+      : EnclosedSubLayer(options.dropout),
+        c_fc_(register_module("c_fc", make_linear(options.width, 4 * options.width, options.bias))),
+        c_proj_(register_module("c_proj",
+                                make_linear(4 * options.width, options.width, options.bias))) {}
+
+  Tensor forward(const Tensor& x, const ops::Norm& norm, const Around& around) override {
+    const Entry entry = enter(x, norm, around, c_fc_);
+    return leave(around, c_proj_, [&](const ops::Affine& map, const Tensor& residual) {
+      return ops::mlp(entry.x, entry.norm, entry.map, map, residual);
+    });
+  }
+
+ private:
+  torch::nn::Linear c_fc_, c_proj_;
+};
+
+}  // namespace
+
+std::shared_ptr<SubLayer> make_mlp(const SubLayerOptions& options) {
+  return std::make_shared<Mlp>(options);
+}
+
+}  // namespace edelta::nn

@@ -1,0 +1,42 @@
+#include "edelta/ops/attention.h"
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "edelta/ops/implementation.h"
+#include "ops/fused/fused.h"
+
+namespace edelta::ops {
+namespace {
+
+using torch::Tensor;
+
+constexpr int64_t kLargestFusedHead = 256;
+
+}  // namespace
+
+Tensor causal_attention(const Tensor& qkv, int64_t heads, double dropout) {
+  const int64_t batch = qkv.size(0);
+  const int64_t length = qkv.size(1);
+  const int64_t width = qkv.size(2) / 3;
+  if (dropout == 0 && width / heads <= kLargestFusedHead && use_fused({qkv})) {
+    return fused::causal_attention(qkv, heads);
+  }
+  const auto split_heads = [&](const Tensor& part) {
+    return part.reshape({batch, length, heads, width / heads}).transpose(1, 2);
+  };
+  const std::vector<Tensor> parts = qkv.split(width, -1);
+  const Tensor q = split_heads(parts[0]);
+  const Tensor k = split_heads(parts[1]);
+  const Tensor v = split_heads(parts[2]);
+  const double scale = 1 / std::sqrt(static_cast<double>(width / heads));
+  const Tensor future = torch::ones({length, length}, qkv.options().dtype(torch::kBool)).triu(1);
+  Tensor attention = (q.matmul(k.transpose(-2, -1)) * scale)
+                         .masked_fill(future, -std::numeric_limits<double>::infinity())
+                         .softmax(-1);
+  if (dropout > 0) attention = torch::dropout(attention, dropout, /*train=*/true);
+  return attention.matmul(v).transpose(1, 2).reshape({batch, length, width});
+}
+
+}  // namespace edelta::ops

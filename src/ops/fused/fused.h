@@ -1,0 +1,47 @@
+// The fused versions of the ops: autograd functions over the kernels, for contiguous float32 on the
+// CPU. ops/X.cpp has the composite version and asks the policy which of the two to take; its fused
+// version is in ops/fused/X.cpp.
+#pragma once
+
+#include "edelta/ops/adamw.h"
+#include "edelta/ops/linear.h"
+#include "edelta/ops/routing.h"
+#include "edelta/torch.h"
+
+namespace edelta::ops::fused {
+
+torch::Tensor linear(const torch::Tensor& x, const Norm& norm, const Affine& map,
+                     const torch::Tensor& residual);
+WithInput linear_with_input(const torch::Tensor& x, const Norm& norm, const Affine& map);
+torch::Tensor mlp(const torch::Tensor& x, const Norm& norm, const Affine& fc, const Affine& proj,
+                  const torch::Tensor& residual);
+torch::Tensor causal_attention(const torch::Tensor& qkv, int64_t heads);
+
+torch::Tensor stream_mix(const torch::Tensor& g_forward, const torch::Tensor& g_backward,
+                         const torch::Tensor& x);
+WithInput stream_aggregate(const torch::Tensor& w, const torch::Tensor& x);
+// Who sends the gradient of H x back to H and x.
+enum class MixGradient {
+  own,      // the update
+  of_route  // the backward pass of route, which takes x and this gradient from memory only once:
+            // the update sends the gradient of H x back in place of that of x, and none to H
+};
+torch::Tensor stream_update(const torch::Tensor& h, const torch::Tensor& x, const torch::Tensor& w,
+                            const torch::Tensor& y, MixGradient gradient = MixGradient::own);
+
+torch::Tensor sinkhorn(const torch::Tensor& z, int64_t iterations);
+
+Routed route(const torch::Tensor& x, const Norm& norm, const Affine& map, int64_t streams,
+             const CayleyIteration& cayley);
+
+WithInput sequence_mean(const torch::Tensor& x);
+torch::Tensor hybrid_matrix(const torch::Tensor& u, const torch::Tensor& v,
+                            const torch::Tensor& beta, const torch::Tensor& k,
+                            const torch::Tensor& gamma);
+// `k` has length 1.
+torch::Tensor delta(const torch::Tensor& k, const torch::Tensor& beta, const torch::Tensor& x);
+
+void adamw_step(const std::vector<OptimisedTensor>& tensors, const AdamWStep& step);
+double squared_norm(const std::vector<OptimisedTensor>& tensors);
+
+}  // namespace edelta::ops::fused

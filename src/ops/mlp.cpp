@@ -1,0 +1,19 @@
+#include "edelta/ops/mlp.h"
+
+#include "edelta/ops/implementation.h"
+#include "ops/fused/fused.h"
+
+namespace edelta::ops {
+
+using torch::Tensor;
+
+Tensor mlp(const Tensor& x, const Norm& norm, const Affine& fc, const Affine& proj,
+           const Tensor& residual) {
+  if (!norm.rms && use_fused({x, norm.weight, norm.bias, fc.weight, fc.bias, proj.weight, proj.bias,
+                              residual})) {
+    return fused::mlp(x, norm, fc, proj, residual);
+  }
+  return linear(torch::gelu(linear(x, norm, fc)), {}, proj, residual);
+}
+
+}  // namespace edelta::ops

@@ -1,0 +1,83 @@
+#include "reproduce/collect.h"
+
+#include <set>
+
+#include "edelta/base/machine.h"
+#include "edelta/train/run_folder.h"
+#include "edelta/version.h"
+#include "reproduce/experiments/experiments.h"
+#include "reproduce/plan.h"
+#include "reproduce/run_archive.h"
+
+namespace edelta::reproduce {
+namespace {
+
+// The machine of the trainings; without any, this one.
+MachineSummary machine_of(RunArchive& archive, const std::vector<Experiment>& chosen) {
+  MachineSummary machine = summarise_machine(base::describe_machine());
+  for (const Experiment& experiment : chosen) {
+    for (const TrainingTable& table : experiment.trainings) {
+      for (const Variant& variant : table.variants) {
+        const auto runs = archive.finished(table, variant);
+        if (!runs.empty()) machine = runs.front()->outcome->machine;
+      }
+    }
+  }
+  machine.threads = archive.manifest().threads;
+  return machine;
+}
+
+Progress progress(const std::vector<Step>& steps, const std::set<std::string>& failed) {
+  Progress progress{.total = static_cast<int64_t>(steps.size())};
+  for (const Step& step : steps) {
+    const Training* training = step.training();
+    const std::filesystem::path result =
+        training ? train::RunFolder(training->folder).result_file() : step.measurement()->file;
+    if (std::filesystem::exists(result)) {
+      ++progress.done;
+      if (training) progress.seconds += training_seconds(result);
+    } else if (failed.contains(step.name)) {
+      ++progress.failed;
+    }
+  }
+  return progress;
+}
+
+ExperimentResult result_of(const Experiment& experiment, RunArchive& archive) {
+  ExperimentResult result{.name = experiment.name,
+                          .title = experiment.title,
+                          .ours = experiment.ours,
+                          .claim = experiment.claim,
+                          .method = experiment.method};
+  if (experiment.tables) result.tables = experiment.tables(experiment, archive);
+  if (experiment.figures) result.figures = experiment.figures(experiment, archive);
+  std::erase_if(result.figures, [](const Figure& figure) { return figure.panels.empty(); });
+  return result;
+}
+
+}  // namespace
+
+Results collect_results(const std::filesystem::path& path) {
+  const SuiteFolder folder(path);
+  const SuiteManifest manifest = folder.read_manifest();
+  RunArchive archive(folder, manifest);
+  const std::vector<Experiment> chosen = select_experiments(manifest.names);
+  std::set<std::string> failed;
+  for (const auto& [name, reason] : folder.read_failures()) failed.insert(name);
+  Results results{.preset = manifest.preset,
+                  .seeds = manifest.seeds,
+                  .version = kVersion,
+                  .machine = machine_of(archive, chosen),
+                  .runs = progress(plan_steps(folder, manifest, chosen), failed),
+                  .protocol = summarise_protocol(archive.preset()),
+                  .differences = protocol_differences(),
+                  .verdict_rule = verdict_rule(),
+                  .experiments = {}};
+  for (const Experiment& experiment : chosen) {
+    results.experiments.push_back(result_of(experiment, archive));
+    results.experiments.back().runs = progress(plan_steps(folder, manifest, {experiment}), failed);
+  }
+  return results;
+}
+
+}  // namespace edelta::reproduce

@@ -1,0 +1,62 @@
+// What an experiment is: a claim, the steps that test it, and the results that it makes of them.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "reproduce/figure.h"
+#include "reproduce/table.h"
+
+namespace edelta::reproduce {
+
+class Plan;
+class RunArchive;
+
+// One row of a table of trained models.
+struct Variant {
+  std::string label;
+  std::string model;
+  // Of the model, over its matched configuration, as train_config_from_json takes them.
+  nlohmann::json settings = nlohmann::json::object();
+  std::optional<PaperValue> paper = {};  // validation loss
+  std::string paper_gamma = {};          // final γ, in the paper's words
+};
+
+// Variants on one task, told apart by their validation loss.
+struct TrainingTable {
+  std::string id;
+  std::string title;
+  std::string task;
+  double scale = 1;  // the unit of the losses
+  std::vector<Variant> variants;
+  bool gates = false;  // show the final γ
+  std::string note = {};
+  std::optional<double> noise_floor = {};  // of the loss, where the targets are noisy
+
+  // Without what the loss is called.
+  std::string short_title() const { return title.substr(0, title.find(':')); }
+};
+
+struct Experiment {
+  std::string name;
+  std::string title;
+  bool ours = false;
+  std::string claim;   // what the paper says
+  std::string method;  // what is done here
+  // Models that are trained for it. Their ids are names too: of the experiment with these alone.
+  std::vector<TrainingTable> trainings = {};
+
+  // Adds the steps that no seed changes …
+  std::function<void(const Experiment&, Plan&)> plan_once = {};
+  // … and those of each seed.
+  std::function<void(const Experiment&, Plan&, uint64_t seed)> plan_seed = {};
+  // From what has been run so far. Figures without panels are left out.
+  std::function<std::vector<Table>(const Experiment&, RunArchive&)> tables = {};
+  std::function<std::vector<Figure>(const Experiment&, RunArchive&)> figures = {};
+};
+
+}  // namespace edelta::reproduce

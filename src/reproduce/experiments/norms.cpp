@@ -1,0 +1,143 @@
+// Norm preservation: unit vectors through the models that were trained on stability.
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "edelta/probes/probes.h"
+#include "reproduce/compared_quantity.h"
+#include "reproduce/curve.h"
+#include "reproduce/experiments/experiments.h"
+#include "reproduce/experiments/stability_runs.h"
+#include "reproduce/plan.h"
+#include "reproduce/run_archive.h"
+#include "reproduce/statistics.h"
+
+namespace edelta::reproduce {
+namespace {
+
+using probes::NormProbe;
+
+struct PaperNorms {
+  const char* model;
+  double deviation, last_norm;
+};
+constexpr PaperNorms kPaper[] = {{"gpt", 0.474, 0.55},
+                                 {"ddl", 0.506, 0.50},
+                                 {"mhc", 0.543, 0.45},
+                                 {"jpmhc", 0.004, 1.00},
+                                 {"edelta", 0.001, 1.00}};
+
+std::string probe_name(const std::string& run) { return "norms-" + run; }
+
+void plan(const Experiment& experiment, Plan& plan, uint64_t seed) {
+  for (const TrainingTable& table : experiment.trainings) {
+    for (const Variant& variant : table.variants) {
+      const Step run = plan.add_training(table, variant, seed);
+      const Training& training = *run.training();
+      ProbeNorms probe{training.folder};
+      probe.options.positions = std::min(probe.options.positions, training.config.model.block_size);
+      plan.add_measurement(probe_name(run.name), probe, /*seconds=*/2, /*after=*/run.name);
+    }
+  }
+}
+
+// Every seed's, where it has been made.
+std::vector<NormProbe> probes_of(RunArchive& archive, const TrainingTable& runs,
+                                 const Variant& variant) {
+  std::vector<NormProbe> found;
+  for (const RunRecord* run : archive.runs(runs, variant)) {
+    const auto probe = archive.measurement(probe_name(run->name), probes::norm_probe_from_json);
+    if (probe) found.push_back(*probe);
+  }
+  return found;
+}
+
+// What is not finite is left out.
+std::vector<double> finite(const std::vector<NormProbe>& probes, double NormProbe::* member) {
+  std::vector<double> values;
+  for (const NormProbe& probe : probes) {
+    if (std::isfinite(probe.*member)) values.push_back(probe.*member);
+  }
+  return values;
+}
+
+std::vector<Table> tables(const Experiment& experiment, RunArchive& archive) {
+  ComparedQuantity deviation("norm_deviation", "deviation", kLossTolerance);
+  ComparedQuantity last_norm("last_norm", "last norm", kLossTolerance);
+  Table table{.id = "norms",
+              .title = "Norm of the outputs for unit vectors",
+              .columns = columns_of({deviation, last_norm}),
+              .note =
+                  "Deviation: mean over positions of |mean norm − 1|. The last position is the "
+                  "100th, or the model's last where it sees fewer."};
+  const TrainingTable& runs = experiment.trainings.front();
+  for (const PaperNorms& paper : kPaper) {
+    const auto variant =
+        std::find_if(runs.variants.begin(), runs.variants.end(),
+                     [&](const Variant& each) { return each.label == paper.model; });
+    const std::vector<NormProbe> probes = probes_of(archive, runs, *variant);
+    Row row{.label = paper.model, .model = paper.model};
+    deviation.add_row(row.label, {paper.deviation, {}}, finite(probes, &NormProbe::norm_deviation),
+                      row);
+    last_norm.add_row(row.label, {paper.last_norm, {}}, finite(probes, &NormProbe::last_norm), row);
+    table.rows.push_back(std::move(row));
+  }
+  conclude({deviation, last_norm}, table);
+  if (!archive.preset().comparable) table.verdict = not_comparable();
+  return {table};
+}
+
+// Means over seeds at each position; the band is the mean deviation over sequences.
+Curve norm_curve(const std::vector<NormProbe>& probes) {
+  std::map<size_t, std::vector<double>> norms, deviations;
+  for (const NormProbe& probe : probes) {
+    for (size_t i = 0; i < probe.mean_norm.size(); ++i) {
+      norms[i].push_back(probe.mean_norm[i]);
+      deviations[i].push_back(probe.deviation[i]);
+    }
+  }
+  Curve curve;
+  for (const auto& [i, values] : norms) {
+    const double mean = statistics(values)->mean;
+    const double deviation = statistics(deviations[i])->mean;
+    curve.x.push_back(static_cast<double>(i + 1));
+    curve.y.push_back(mean);
+    curve.low.push_back(mean - deviation);
+    curve.high.push_back(mean + deviation);
+  }
+  return curve;
+}
+
+std::vector<Figure> figures(const Experiment& experiment, RunArchive& archive) {
+  Panel panel{.title = "norm of the output", .x = {"position"}, .y = {"mean norm"}};
+  const TrainingTable& runs = experiment.trainings.front();
+  for (const Variant& variant : runs.variants) {
+    const Curve curve = norm_curve(probes_of(archive, runs, variant));
+    if (curve.empty()) continue;
+    panel.series.push_back(series(variant.label, variant.model, LineStyle::solid, curve));
+  }
+  panel.reference_lines = {{1.0, "preserved"}};
+  return {figure("norms", "Norm against position",
+                 "Mean norm of the outputs for random unit vectors, over seeds; the band is a "
+                 "standard deviation over sequences.",
+                 {panel})};
+}
+
+}  // namespace
+
+Experiment norms_experiment() {
+  return {.name = "norms",
+          .title = "Norm preservation",
+          .claim =
+              "Trained on stability, the hybrid and JPmHC keep the length of unit vectors over "
+              "100 positions; the others lose half of it.",
+          .method =
+              "50 random sequences of 100 unit vectors go through the models of the stability "
+              "table (best weights); the mean norm of what comes out, at each position.",
+          .trainings = {stability_runs("norms-stability")},
+          .plan_seed = plan,
+          .tables = tables,
+          .figures = figures};
+}
+
+}  // namespace edelta::reproduce

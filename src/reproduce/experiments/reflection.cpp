@@ -1,0 +1,254 @@
+// Learning a reflection: operators alone, asked for x → −x.
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "edelta/probes/reflection.h"
+#include "edelta/probes/reflection_probe.h"
+#include "reproduce/compared_quantity.h"
+#include "reproduce/curve.h"
+#include "reproduce/experiments/experiments.h"
+#include "reproduce/plan.h"
+#include "reproduce/run_archive.h"
+#include "reproduce/statistics.h"
+
+namespace edelta::reproduce {
+namespace {
+
+using probes::ReflectionPoint;
+using probes::ReflectionRun;
+
+// A number that an operator ends with.
+struct Quantity {
+  const char *key, *title;
+  double ReflectionPoint::* value;
+  bool ReflectionRun::* present;  // null: every operator has it
+  Tolerance tolerance;
+
+  bool in(const ReflectionRun& run) const { return present == nullptr || run.*present; }
+  ComparedQuantity compared() const { return {key, title, tolerance}; }
+};
+constexpr Quantity kBeta{"beta", "β", &ReflectionPoint::beta, &ReflectionRun::has_beta,
+                         kAngleTolerance};
+constexpr Quantity kGamma{"gamma", "γ", &ReflectionPoint::gamma, &ReflectionRun::has_gamma,
+                          kAngleTolerance};
+constexpr Quantity kAlignment{"alignment", "alignment", &ReflectionPoint::alignment, nullptr,
+                              kAlignmentTolerance};
+
+constexpr std::array<int64_t, 6> kPaperSamples{10, 25, 50, 100, 200, 500};
+struct PaperSeries {
+  const char* op;
+  const Quantity& quantity;
+  std::array<double, kPaperSamples.size()> means;
+  std::optional<double> last_std;  // with the most samples; the paper has no others
+
+  PaperValue at(size_t i) const {
+    return {means[i], i + 1 == means.size() ? last_std : std::nullopt};
+  }
+};
+const PaperSeries kPaper[] = {
+    {"ddl", kBeta, {1.40, 1.58, 1.88, 1.95, 1.98, 1.995}, 0.001},
+    {"ddl", kAlignment, {-0.98, -0.85, -0.80, -0.16, 0.61, 0.96}, {}},
+    {"hybrid", kGamma, {0.235, 0.255, 0.171, 0.192, 0.281, 0.051}, 0.005},
+    {"hybrid", kAlignment, {-1.00, -0.98, -0.38, -0.92, -0.35, 0.960}, 0.001},
+    {"jpmhc", kAlignment, {-0.96, -0.94, -0.91, -0.85, -0.68, -0.25}, {}},
+};
+
+// The model whose colour and name an operator has.
+std::string reflection_model(const std::string& op) { return op == "hybrid" ? "edelta" : op; }
+
+const std::vector<std::string>& operators_of(const SuitePreset& preset) {
+  const auto& chosen = preset.reflection.operators;
+  return chosen.empty() ? probes::reflection_operator_names() : chosen;
+}
+
+std::string probe_name(const std::string& op, uint64_t seed) {
+  return fmt::format("reflection-{}-seed{}", op, seed);
+}
+
+void plan(const Experiment&, Plan& plan, uint64_t seed) {
+  for (const std::string& op : operators_of(plan.preset())) {
+    probes::ReflectionProbeOptions options = plan.preset().reflection;
+    options.operators = {op};
+    options.seeds = {seed};
+    plan.add_measurement(probe_name(op, seed), options, /*seconds=*/20);
+  }
+}
+
+// All trainings of operators that the suite has.
+class Trainings {
+ public:
+  explicit Trainings(const RunArchive& archive) : operators_(operators_of(archive.preset())) {
+    for (const std::string& op : operators_) {
+      for (const uint64_t seed : archive.manifest().seeds) {
+        const auto runs =
+            archive.measurement(probe_name(op, seed), probes::reflection_runs_from_json);
+        if (!runs) continue;
+        for (const ReflectionRun& run : *runs) sizes_.insert(run.samples);
+        runs_[op].insert(runs_[op].end(), runs->begin(), runs->end());
+      }
+    }
+  }
+
+  const std::vector<std::string>& operators() const { return operators_; }
+  const std::set<int64_t>& sizes() const { return sizes_; }  // of training sets
+  // Those that have the quantity.
+  std::vector<const ReflectionRun*> find(const std::string& op, int64_t samples,
+                                         const Quantity& quantity) const {
+    std::vector<const ReflectionRun*> found;
+    const auto runs = runs_.find(op);
+    if (runs == runs_.end()) return found;
+    for (const ReflectionRun& run : runs->second) {
+      if (run.samples == samples && quantity.in(run)) found.push_back(&run);
+    }
+    return found;
+  }
+  // At the end of each; what is not finite is left out.
+  std::vector<double> final_values(const std::string& op, int64_t samples,
+                                   const Quantity& quantity) const {
+    std::vector<double> values;
+    for (const ReflectionRun* run : find(op, samples, quantity)) {
+      const double value = run->final().*quantity.value;
+      if (std::isfinite(value)) values.push_back(value);
+    }
+    return values;
+  }
+
+ private:
+  const std::vector<std::string>& operators_;
+  std::map<std::string, std::vector<ReflectionRun>> runs_;
+  std::set<int64_t> sizes_;
+};
+
+// One of the paper's operators: by samples, what the paper has of it.
+Table operator_table(const Trainings& trainings, const std::string& op) {
+  std::vector<const PaperSeries*> papers;
+  std::vector<ComparedQuantity> quantities;
+  for (const PaperSeries& paper : kPaper) {
+    if (paper.op != op) continue;
+    papers.push_back(&paper);
+    quantities.push_back(paper.quantity.compared());
+  }
+  Table table{.id = "reflection-" + op,
+              .title = fmt::format("{}: by number of samples", reflection_model(op)),
+              .columns = columns_of(quantities)};
+  for (size_t i = 0; i < kPaperSamples.size(); ++i) {
+    const int64_t samples = kPaperSamples[i];
+    Row row{.label = std::to_string(samples)};
+    for (size_t q = 0; q < quantities.size(); ++q) {
+      quantities[q].add_row(fmt::format("{} samples", samples), papers[q]->at(i),
+                            trainings.final_values(op, samples, papers[q]->quantity), row);
+    }
+    table.rows.push_back(std::move(row));
+  }
+  conclude(quantities, table);
+  return table;
+}
+
+Table all_alignments(const Trainings& trainings) {
+  Table table{.id = "reflection-alignment",
+              .title = "Alignment with −x, all operators",
+              .note =
+                  "Mean cosine between output and −x on samples that were not seen: 1 is −x, "
+                  "−1 is x."};
+  for (const int64_t samples : trainings.sizes()) {
+    table.columns.push_back({std::to_string(samples), fmt::format("{} samples", samples)});
+  }
+  for (const std::string& op : trainings.operators()) {
+    Row row{.label = op, .model = reflection_model(op)};
+    for (const int64_t samples : trainings.sizes()) {
+      row.set(std::to_string(samples), mean_cell(trainings.final_values(op, samples, kAlignment)));
+    }
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+std::vector<Table> tables(const Experiment&, RunArchive& archive) {
+  const Trainings trainings(archive);
+  return {operator_table(trainings, "ddl"), operator_table(trainings, "hybrid"),
+          operator_table(trainings, "jpmhc"), all_alignments(trainings)};
+}
+
+// Against the number of samples, the paper's as points.
+Panel by_samples(const Trainings& trainings, const Quantity& quantity,
+                 const std::vector<std::string>& operators) {
+  Panel panel{.title = quantity.title, .x = {"samples", true}, .y = {quantity.title}};
+  for (const std::string& op : operators) {
+    Curve ours;
+    for (const int64_t samples : trainings.sizes()) {
+      const auto result = statistics(trainings.final_values(op, samples, quantity));
+      if (!result) continue;
+      ours.x.push_back(static_cast<double>(samples));
+      ours.y.push_back(result->mean);
+      ours.low.push_back(result->mean - result->std);
+      ours.high.push_back(result->mean + result->std);
+    }
+    if (ours.empty()) continue;
+    panel.series.push_back(series(op, reflection_model(op), LineStyle::solid, ours));
+    for (const PaperSeries& paper : kPaper) {
+      if (paper.op != op || &paper.quantity != &quantity) continue;
+      panel.series.push_back(series(op + ", paper", reflection_model(op), LineStyle::points,
+                                    {.x = {kPaperSamples.begin(), kPaperSamples.end()},
+                                     .y = {paper.means.begin(), paper.means.end()},
+                                     .low = {},
+                                     .high = {}}));
+    }
+  }
+  return panel;
+}
+
+// Against the iteration, at the largest number of samples.
+Panel trajectories(const Trainings& trainings, const Quantity& quantity,
+                   const std::vector<std::string>& operators) {
+  Panel panel{.title = quantity.title, .x = {"iteration"}, .y = {quantity.title}};
+  if (trainings.sizes().empty()) return panel;
+  const int64_t most = *trainings.sizes().rbegin();
+  panel.title = fmt::format("{}, {} samples", quantity.title, most);
+  for (const std::string& op : operators) {
+    std::vector<std::map<double, double>> runs;
+    for (const ReflectionRun* run : trainings.find(op, most, quantity)) {
+      runs.emplace_back();
+      for (const ReflectionPoint& point : run->trajectory) {
+        runs.back()[static_cast<double>(point.iteration)] = point.*quantity.value;
+      }
+    }
+    const Curve curve = over_runs(runs);
+    if (curve.empty()) continue;
+    panel.series.push_back(series(op, reflection_model(op), LineStyle::solid, curve));
+  }
+  return panel;
+}
+
+std::vector<Figure> figures(const Experiment&, RunArchive& archive) {
+  const Trainings trainings(archive);
+  const std::vector<std::string>& all = trainings.operators();
+  return {figure(
+      "reflection", "Learning a reflection",
+      "β of DDL (2 is a reflection), γ of the hybrid (0 is a reflection) and the alignment "
+      "with −x, by number of samples and in the course of training. Points alone: the paper.",
+      {by_samples(trainings, kBeta, {"ddl"}), by_samples(trainings, kGamma, {"hybrid"}),
+       by_samples(trainings, kAlignment, all), trajectories(trainings, kAlignment, all),
+       trajectories(trainings, kBeta, {"ddl"}), trajectories(trainings, kGamma, {"hybrid"})})};
+}
+
+}  // namespace
+
+Experiment reflection_experiment() {
+  return {.name = "reflection",
+          .title = "Learning a reflection",
+          .claim =
+              "Asked for x → −x, DDL's β goes to 2 and the hybrid's γ to 0 as samples grow to "
+              "500; JPmHC does not get there.",
+          .method =
+              "Operators alone, without a transformer (dimension 64, AdamW 1e-3), on 10 to 500 "
+              "samples; a Sinkhorn operator (mhc) and a residual MLP (gpt) beside them.",
+          .plan_seed = plan,
+          .tables = tables,
+          .figures = figures};
+}
+
+}  // namespace edelta::reproduce

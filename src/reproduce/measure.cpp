@@ -1,0 +1,43 @@
+#include "reproduce/measure.h"
+
+#include <nlohmann/json.hpp>
+
+#include "edelta/base/machine.h"
+#include "edelta/models/parameter_count.h"
+#include "edelta/models/registry.h"
+#include "edelta/train/run_folder.h"
+
+namespace edelta::reproduce {
+namespace {
+
+using nlohmann::ordered_json;
+
+struct Measure {
+  ordered_json operator()(const verify::TheoremOptions& options) const {
+    return to_json(verify::verify_theorems(options));
+  }
+  ordered_json operator()(const CountParameters&) const {
+    return models::to_json(models::count_matched());
+  }
+  ordered_json operator()(const ProbeNorms& probe) const {
+    const auto model = train::load_run_model(train::RunFolder(probe.run), train::Which::best);
+    return to_json(probe_norms(*model, probe.options), probe.options, probe.run.string());
+  }
+  ordered_json operator()(probes::ReflectionProbeOptions options) const {
+    options.workers = base::threads();
+    return to_json(probe_reflection(options), options);
+  }
+  ordered_json operator()(const bench::BenchOptions& options) const {
+    std::vector<models::ModelConfig> configs;
+    for (const auto& architecture : models::architectures()) {
+      configs.push_back(bench::matched_config(architecture.name, options));
+    }
+    return to_json(bench_models(configs, options));
+  }
+};
+
+}  // namespace
+
+ordered_json measure(const Request& request) { return std::visit(Measure(), request); }
+
+}  // namespace edelta::reproduce

@@ -1,0 +1,79 @@
+// The report's content with all numbers put into words: what HTML and Markdown have in common. Text
+// here is plain; each of the two escapes it in its own way.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "reproduce/report/facts.h"
+#include "reproduce/report/number_text.h"
+#include "reproduce/results.h"
+
+namespace edelta::reproduce::report {
+
+struct TableCell {
+  NumberText number;   // or a text, as its value; a dash where there is nothing
+  std::string remark;  // "n = 2" where seeds are missing
+};
+
+struct TableColumn {
+  std::string title;
+  bool numeric = true;
+};
+
+struct TableRow {
+  std::string label, model;
+  bool sees_future = false;
+  std::vector<TableCell> cells;  // one a column
+};
+
+struct ReportTable {
+  std::string id, title, unit, note, reason;
+  std::optional<std::string> verdict;  // absent: nothing to compare with
+  std::vector<TableColumn> columns;
+  std::vector<TableRow> rows;
+
+  bool sees_future() const;
+};
+
+struct ReportFigure {
+  std::string id, title, caption;
+  std::string description;  // for those who do not see it
+};
+
+struct ReportSection {
+  std::string id, title, claim, method, progress;
+  bool ours = false;
+  std::vector<ReportTable> tables;
+  std::vector<ReportFigure> figures;
+};
+
+struct Document {
+  std::vector<Fact> facts;  // what was run, on what, how
+  std::string outcome;      // the verdicts counted
+  std::vector<std::string> verdict_rule;
+  std::vector<ReportSection> sections;
+  std::vector<ProtocolDifference> differences;
+  std::vector<std::string> unfinished;
+};
+
+inline constexpr const char* kReportTitle = "Reproducing the EΔ-MHC-Geo Transformer";
+inline constexpr const char* kReportPurpose =
+    "What the paper claims, what was measured here, and whether it holds.";
+inline constexpr const char* kPaper =
+    "A. Shahmansoori, “The EΔ-MHC-Geo Transformer: Adaptive Geodesic Operations with Guaranteed "
+    "Orthogonality”, 2026";
+inline constexpr const char* kPaperNumber = "arXiv:2605.06729";
+inline constexpr const char* kPaperAddress = "https://arxiv.org/abs/2605.06729";
+inline constexpr const char* kSeesFuture =
+    "Its operator pools the whole sequence, so that every position sees those after it, its "
+    "targets "
+    "included. The loss is not that of a causal predictor and can fall below the noise floor.";
+
+Document make_document(const Results& results);
+
+// Lower-case letters, digits and hyphens: fit for anchors and file names.
+std::string slug(const std::string& text);
+
+}  // namespace edelta::reproduce::report

@@ -1,0 +1,51 @@
+// Everything that a suite's folder holds, put together: the tables with the paper's numbers beside
+// ours and a verdict, and the data of the figures. The report is made from this alone.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "reproduce/figure.h"
+#include "reproduce/protocol.h"
+#include "reproduce/table.h"
+
+namespace edelta::reproduce {
+
+// How many of the steps are done.
+struct Progress {
+  int64_t total = 0, done = 0, failed = 0;
+  double seconds = 0;  // of the trainings
+};
+
+struct ExperimentResult {
+  std::string name, title;
+  bool ours = false;
+  std::string claim, method;
+  Progress runs = {};
+  std::vector<Table> tables = {};
+  std::vector<Figure> figures = {};
+};
+
+// What the trainings ran on. Empty: not known.
+struct MachineSummary {
+  std::string cpu;
+  std::optional<int64_t> threads;  // of a job
+  std::string isa, blas, libtorch;
+};
+
+struct Results {
+  std::string preset;
+  std::vector<uint64_t> seeds;
+  std::string version;  // of the library
+  MachineSummary machine;
+  Progress runs;
+  std::optional<ProtocolSummary> protocol;
+  std::vector<ProtocolDifference> differences;
+  std::vector<std::string> verdict_rule;
+  std::vector<ExperimentResult> experiments;
+};
+
+}  // namespace edelta::reproduce

@@ -1,0 +1,48 @@
+// One thing that a suite has to do, as what it is: a training, or a measurement.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <variant>
+
+#include "bench/bench.h"
+#include "edelta/probes/probes.h"
+#include "edelta/probes/reflection_probe.h"
+#include "edelta/train/config.h"
+#include "edelta/verify/theorems.h"
+
+namespace edelta::reproduce {
+
+struct Training {
+  train::TrainConfig config;
+  std::filesystem::path folder;  // of the run
+};
+
+// Counts the parameters of the matched configurations.
+struct CountParameters {};
+
+// Probes how the best model of a finished run keeps norms.
+struct ProbeNorms {
+  std::filesystem::path run;
+  probes::NormProbeOptions options = {};
+};
+
+using Request = std::variant<verify::TheoremOptions, CountParameters, ProbeNorms,
+                             probes::ReflectionProbeOptions, bench::BenchOptions>;
+struct Measurement {
+  Request request;
+  std::filesystem::path file;  // of the JSON that it yields
+};
+
+struct Step {
+  std::string name;
+  std::variant<Training, Measurement> work;
+  std::string after = {};  // the step whose result it needs
+  bool exclusive = false;  // measures time: nothing else may run beside it
+  double seconds = 0;      // a rough estimate for measurements
+
+  const Training* training() const { return std::get_if<Training>(&work); }
+  const Measurement* measurement() const { return std::get_if<Measurement>(&work); }
+};
+
+}  // namespace edelta::reproduce

@@ -1,0 +1,52 @@
+#include "reproduce/suite_preset.h"
+
+#include <fmt/format.h>
+
+#include "edelta/base/error.h"
+
+namespace edelta::reproduce {
+namespace {
+
+const std::vector<SuitePreset>& suite_presets() {
+  static const std::vector<SuitePreset> all{
+      {.name = "paper", .train_preset = "paper", .seeds = {42, 123, 456}},
+      {.name = "quick", .train_preset = "quick", .seeds = {42, 123, 456}},
+      // Everything once, as a test; too short to learn much.
+      {.name = "smoke",
+       .train_preset = "smoke",
+       .train = {{"iterations", 150}},
+       .comparable = false,
+       .seeds = {42},
+       .measurement_share = 0.1,
+       .theorems = {.samples = 20, .sizes = {2, 4, 8}},
+       .reflection = {.operators = {}, .samples = {10, 500}, .iterations = 40, .on_progress = {}},
+       .bench = {.batch = 2, .length = 32, .repetitions = 1, .compare = false}},
+      // Small models that do learn.
+      {.name = "demo",
+       .train_preset = "smoke",
+       .comparable = false,
+       .seeds = {42},
+       .reflection = {.operators = {"ddl", "hybrid", "jpmhc"},
+                      .samples = {10, 100, 500},
+                      .on_progress = {}}},
+  };
+  return all;
+}
+
+}  // namespace
+
+const SuitePreset& suite_preset(const std::string& name) {
+  for (const SuitePreset& preset : suite_presets()) {
+    if (preset.name == name) return preset;
+  }
+  throw InputError(fmt::format("preset is '{}'; it must be one of: {}", name,
+                               fmt::join(suite_preset_names(), ", ")));
+}
+
+std::vector<std::string> suite_preset_names() {
+  std::vector<std::string> names;
+  for (const SuitePreset& preset : suite_presets()) names.push_back(preset.name);
+  return names;
+}
+
+}  // namespace edelta::reproduce

@@ -1,0 +1,20 @@
+// Figures of trained models.
+#pragma once
+
+#include "reproduce/experiment.h"
+#include "reproduce/run_archive.h"
+
+namespace edelta::reproduce {
+
+// Validation loss and gradient norm against the iteration.
+Figure dynamics_figure(const Experiment& experiment, RunArchive& archive);
+// That figure alone.
+std::vector<Figure> dynamics_figures(const Experiment& experiment, RunArchive& archive);
+// Bars, the paper's beside ours.
+Figure final_losses_figure(const Experiment& experiment, RunArchive& archive);
+// Those two.
+std::vector<Figure> comparison_figures(const Experiment& experiment, RunArchive& archive);
+// γ of every operator against the iteration.
+Figure gates_figure(const Experiment& experiment, RunArchive& archive);
+
+}  // namespace edelta::reproduce

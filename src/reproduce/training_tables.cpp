@@ -1,0 +1,144 @@
+#include "reproduce/training_tables.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "edelta/models/registry.h"
+#include "reproduce/statistics.h"
+
+namespace edelta::reproduce {
+namespace {
+
+using Runs = std::vector<const RunRecord*>;
+
+bool sees_future(const models::ModelConfig& model) {
+  return !models::find_architecture(model.model).causal(model);
+}
+
+std::vector<double> best_losses(const Runs& runs) {
+  std::vector<double> losses;
+  for (const RunRecord* run : runs) losses.push_back(run->outcome->best_val_loss);
+  return losses;
+}
+
+std::optional<double> mean_of(const std::vector<double>& values) {
+  const auto result = statistics(values);
+  return result ? std::optional(result->mean) : std::nullopt;
+}
+
+// The γ of all operators at the end of all runs: "0.02–0.98, mean 0.51".
+std::string final_gates(const Runs& runs) {
+  std::vector<double> gates;
+  for (const RunRecord* run : runs) {
+    const auto last = std::find_if(run->log.rbegin(), run->log.rend(),
+                                   [](const LoggedStep& step) { return !step.gamma.empty(); });
+    if (last == run->log.rend()) continue;
+    gates.insert(gates.end(), last->gamma.begin(), last->gamma.end());
+  }
+  if (gates.empty()) return "";
+  const auto [least, most] = std::minmax_element(gates.begin(), gates.end());
+  return fmt::format("{:.3f}–{:.3f}, mean {:.3f}", *least, *most, statistics(gates)->mean);
+}
+
+std::vector<Column> columns(bool compared, bool gates) {
+  std::vector<Column> list;
+  if (compared) list.push_back({"paper", "paper", false});
+  list.push_back({"best", "best", false});
+  list.push_back({"final", "final", false});
+  if (compared) {
+    list.push_back({"ratio", "final / paper"});
+    list.push_back({"paper_rank", "rank in the paper"});
+  }
+  list.push_back({"rank", "rank"});
+  if (gates && compared) list.push_back({"paper_gamma", "final γ in the paper"});
+  if (gates) list.push_back({"gamma", "final γ"});
+  list.push_back({"parameters", "parameters"});
+  return list;
+}
+
+Row variant_row(const Variant& variant, const Runs& all, const Runs& finished, bool gates) {
+  Row row{.label = variant.label,
+          .model = variant.label == variant.model ? variant.model : "",
+          .sees_future = sees_future(all.front()->config.model)};
+  row.set("paper", paper_cell(variant.paper));
+  row.set("best", mean_cell(best_losses(finished)));
+  row.set("final", mean_cell(final_losses(finished)));
+  if (variant.paper && !finished.empty()) {
+    row.set("ratio", *mean_of(final_losses(finished)) / variant.paper->mean);
+  }
+  if (gates) {
+    row.set("paper_gamma", text_cell(variant.paper_gamma));
+    row.set("gamma", text_cell(final_gates(finished)));
+  }
+  if (!finished.empty()) row.set("parameters", finished.front()->outcome->parameters);
+  return row;
+}
+
+void set_ranks(std::vector<Row>& rows, const std::string& key,
+               const std::vector<std::optional<double>>& values) {
+  const std::vector<Cell> cells = ranks(values);
+  for (size_t i = 0; i < rows.size(); ++i) rows[i].set(key, cells[i]);
+}
+
+Table training_table(RunArchive& archive, const TrainingTable& training) {
+  const bool compared = std::any_of(training.variants.begin(), training.variants.end(),
+                                    [](const Variant& variant) { return variant.paper; });
+  Table table{.id = training.id,
+              .title = training.title,
+              .unit = fmt::format("×1e{}", std::lround(std::log10(training.scale))),
+              .scale = training.scale,
+              .columns = columns(compared, training.gates),
+              .note = training.note};
+  std::vector<ComparedRow> compared_rows;
+  std::vector<std::optional<double>> paper, ours;
+  for (const Variant& variant : training.variants) {
+    const Runs finished = archive.finished(training, variant);
+    table.rows.push_back(
+        variant_row(variant, archive.runs(training, variant), finished, training.gates));
+    ours.push_back(mean_of(final_losses(finished)));
+    paper.push_back(variant.paper ? std::optional(variant.paper->mean) : std::nullopt);
+    if (variant.paper) compared_rows.push_back({variant.label, *variant.paper, ours.back()});
+  }
+  set_ranks(table.rows, "paper_rank", paper);
+  set_ranks(table.rows, "rank", ours);
+  if (compared) {
+    table.verdict =
+        archive.preset().comparable ? judge(compared_rows, kLossTolerance) : not_comparable();
+  }
+  return table;
+}
+
+}  // namespace
+
+void plan_trainings(const Experiment& experiment, Plan& plan, uint64_t seed) {
+  for (const TrainingTable& table : experiment.trainings) {
+    for (const Variant& variant : table.variants) plan.add_training(table, variant, seed);
+  }
+}
+
+std::vector<Table> training_tables(const Experiment& experiment, RunArchive& archive) {
+  std::vector<Table> tables;
+  for (const TrainingTable& training : experiment.trainings) {
+    tables.push_back(training_table(archive, training));
+  }
+  return tables;
+}
+
+std::vector<double> final_losses(const Runs& runs) {
+  std::vector<double> losses;
+  for (const RunRecord* run : runs) losses.push_back(run->outcome->final_val_loss);
+  return losses;
+}
+
+std::vector<Variant> five(const std::vector<PaperValue>& paper) {
+  const char* const names[] = {"gpt", "ddl", "mhc", "jpmhc", "edelta"};
+  std::vector<Variant> variants;
+  for (size_t i = 0; i < paper.size(); ++i) {
+    variants.push_back({.label = names[i], .model = names[i], .paper = paper[i]});
+  }
+  return variants;
+}
+
+}  // namespace edelta::reproduce

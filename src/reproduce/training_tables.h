@@ -1,0 +1,28 @@
+// What experiments that train models share: their steps and their tables.
+#pragma once
+
+#include "reproduce/experiment.h"
+#include "reproduce/plan.h"
+#include "reproduce/run_archive.h"
+
+namespace edelta::reproduce {
+
+// Every variant of every table.
+void plan_trainings(const Experiment& experiment, Plan& plan, uint64_t seed);
+
+// A table for each of the experiment's trainings.
+std::vector<Table> training_tables(const Experiment& experiment, RunArchive& archive);
+
+// Over the finished runs.
+std::vector<double> final_losses(const std::vector<const RunRecord*>& runs);
+
+// The five architectures of the paper, in its order, with its losses.
+std::vector<Variant> five(const std::vector<PaperValue>& paper);
+
+// The noise of the stability task's targets.
+inline constexpr double kNoiseFloor = 1.0e-6;
+inline constexpr const char* kFloorNote =
+    "The targets carry unpredictable noise of variance 1.0e-6: a model that goes below it has seen "
+    "them.";
+
+}  // namespace edelta::reproduce

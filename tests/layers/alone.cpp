@@ -1,0 +1,1 @@
+// Nothing of its own: a layer is linked whole around it (see tests/CMakeLists.txt).

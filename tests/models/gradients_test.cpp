@@ -1,0 +1,62 @@
+// The gradients of a whole model in float32, with the fused kernels, against float64.
+#include <gtest/gtest.h>
+
+#include "edelta/models/registry.h"
+
+namespace edelta::models {
+namespace {
+
+using torch::Tensor;
+
+std::map<std::string, Tensor> gradients(const ModelConfig& config, uint64_t seed,
+                                        torch::ScalarType dtype) {
+  auto model = make_model(config, seed);
+  model->to(dtype);
+  torch::manual_seed(static_cast<int64_t>(seed));
+  const Tensor x = torch::randn({8, 200, config.input_dim}, torch::kFloat64).to(dtype);
+  const Tensor y = torch::randn({8, 200, config.input_dim}, torch::kFloat64).to(dtype);
+  State state;
+  Tensor loss;
+  for (const Loss& each : model->forward({x, y}, state).losses) {
+    loss = loss.defined() ? loss + each.value : each.value;
+  }
+  loss.backward();
+  std::map<std::string, Tensor> found;
+  for (const auto& item : model->named_parameters()) {
+    found[item.key()] = item.value().grad().to(torch::kFloat64);
+  }
+  return found;
+}
+
+class ModelGradients : public testing::TestWithParam<std::string> {};
+
+// Scalars too, which have no larger numbers beside them: a gate's bias sums over all tokens what is
+// nearly equal.
+TEST_P(ModelGradients, AgreeForEveryParameter) {
+  ModelConfig config;
+  config.model = GetParam();
+  config.n_layer = 2;
+  config.n_embd = 64;
+  config.input_dim = 8;
+  for (const uint64_t seed : {1, 2, 3}) {
+    const auto exact = gradients(config, seed, torch::kFloat64);
+    const auto fused = gradients(config, seed, torch::kFloat32);
+    for (const auto& [name, expected] : exact) {
+      // What is smaller is not told apart from zero beside gradients of size 1.
+      const double scale = std::max(expected.abs().max().item<double>(), 1e-10);
+      const double error = (fused.at(name) - expected).abs().max().item<double>();
+      EXPECT_LE(error, 2e-4 * scale) << name << ", seed " << seed << ", gradient " << scale;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, ModelGradients,
+                         testing::Values("gpt", "ddl", "mhc", "jpmhc", "edelta", "edelta-stream"),
+                         [](const auto& info) {
+                           std::string name = info.param;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace edelta::models

@@ -1,0 +1,235 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "base/atomic_file.h"
+#include "base/json.h"
+#include "edelta/base/error.h"
+#include "edelta/train/run_folder.h"
+#include "expect_error.h"
+#include "reproduce/collect.h"
+#include "reproduce/experiments/experiments.h"
+#include "reproduce/measure.h"
+#include "reproduce/plan.h"
+#include "reproduce/step_status.h"
+#include "reproduce/suite_lock.h"
+#include "temporary_folder.h"
+
+namespace edelta::reproduce {
+namespace {
+
+const Experiment& find(const std::string& name) {
+  for (const Experiment& experiment : experiments()) {
+    if (experiment.name == name) return experiment;
+  }
+  throw InputError(name);
+}
+
+const TrainingTable& table(const std::string& name, const std::string& id) {
+  for (const TrainingTable& each : find(name).trainings) {
+    if (each.id == id) return each;
+  }
+  throw InputError(id);
+}
+
+// The losses in the table's unit, with standard deviations where the paper has them.
+std::vector<std::pair<double, double>> paper(const TrainingTable& table) {
+  std::vector<std::pair<double, double>> values;
+  for (const Variant& variant : table.variants) {
+    values.emplace_back(variant.paper->mean / table.scale,
+                        variant.paper->std.value_or(0) / table.scale);
+  }
+  return values;
+}
+
+using Values = std::vector<std::pair<double, double>>;
+
+void expect_paper(const std::string& name, const std::string& id, const Values& expected) {
+  const Values values = paper(table(name, id));
+  ASSERT_EQ(values.size(), expected.size()) << id;
+  for (size_t i = 0; i < values.size(); ++i) {
+    EXPECT_NEAR(values[i].first, expected[i].first, 1e-9 * expected[i].first) << id << " " << i;
+    EXPECT_NEAR(values[i].second, expected[i].second, 1e-9) << id << " " << i;
+  }
+}
+
+TEST(Suite, HasTheExperimentsByName) {
+  std::vector<std::string> names;
+  for (const Experiment& experiment : experiments()) names.push_back(experiment.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"theorems", "configs", "main", "near-pi", "norms",
+                                             "gate-init", "reflection", "lambda", "width",
+                                             "efficiency", "causal", "blend", "projection-init",
+                                             "streams", "edelta-stream"}));
+}
+
+TEST(Suite, HasThePapersLosses) {
+  expect_paper("main", "main-gyroscope",
+               {{3.78, 0.04}, {3.36, 0.13}, {4.02, 0.03}, {0.308, 0.020}, {1.02, 0.26}});
+  expect_paper("main", "main-stability",
+               {{16.4, 0.7}, {15.3, 1.8}, {8650, 140}, {8.19, 3.69}, {4.35, 0.27}});
+  expect_paper("near-pi", "near-pi-single",
+               {{11.90, 0.01}, {11.1, 0.4}, {9640, 335}, {6.54, 1.16}, {1.44, 0.30}});
+  expect_paper("near-pi", "near-pi-multi",
+               {{3.34, 0.01}, {3.75, 0.10}, {1630, 130}, {1.69, 0.10}, {1.24, 0.37}});
+  expect_paper("gate-init", "gate-init-single", {{2.15, 0.53}, {2.81, 1.02}, {2.52, 0.33}});
+  expect_paper("gate-init", "gate-init-multi", {{1.22, 0.13}, {1.36, 0.40}, {0.686, 0.108}});
+  expect_paper("lambda", "lambda-gyroscope", {{8.2, 0}, {6.1, 0}, {5.69, 0}, {5.8, 0}});
+  expect_paper("width", "width-gyroscope", {{3.97, 0}, {4.01, 0}, {1.02, 0}});
+}
+
+// In the tables of a suite in which only the parameters have been counted.
+TEST(Suite, HasThePapersOtherNumbers) {
+  const test::TemporaryFolder temporary;
+  const SuiteFolder folder(temporary.path());
+  folder.write_manifest({"paper", {42}, 1, {"norms", "configs", "reflection"}});
+  base::make_folder(temporary.path() / "measurements");
+  base::write_json(folder.measurement("configs"), measure(CountParameters{}));
+  std::map<std::string, std::vector<double>> found;
+  for (const ExperimentResult& experiment : collect_results(temporary.path()).experiments) {
+    for (const Table& table : experiment.tables) {
+      for (const Row& row : table.rows) {
+        for (const auto& [key, cell] : row.cells) {
+          if (const auto* paper = std::get_if<PaperValue>(&cell)) {
+            found[table.id + "/" + key].push_back(paper->mean);
+          } else if (table.id == "configs" && key == "paper") {
+            found["configs/paper"].push_back(std::get<double>(cell));
+          }
+        }
+      }
+    }
+  }
+  const std::map<std::string, std::vector<double>> expected{
+      {"norms/paper_norm_deviation", {0.474, 0.506, 0.543, 0.004, 0.001}},
+      {"norms/paper_last_norm", {0.55, 0.50, 0.45, 1.00, 1.00}},
+      {"configs/paper", {1780224, 1783568, 1838310, 1770912, 1787688}},
+      {"reflection-ddl/paper_beta", {1.40, 1.58, 1.88, 1.95, 1.98, 1.995}},
+      {"reflection-ddl/paper_alignment", {-0.98, -0.85, -0.80, -0.16, 0.61, 0.96}},
+      {"reflection-jpmhc/paper_alignment", {-0.96, -0.94, -0.91, -0.85, -0.68, -0.25}},
+      {"reflection-hybrid/paper_gamma", {0.235, 0.255, 0.171, 0.192, 0.281, 0.051}},
+      {"reflection-hybrid/paper_alignment", {-1.00, -0.98, -0.38, -0.92, -0.35, 0.960}}};
+  EXPECT_EQ(found, expected);
+}
+
+TEST(Suite, SelectsByNameAndByTable) {
+  EXPECT_EQ(select_experiments({"all"}).size(), experiments().size());
+  const auto chosen = select_experiments({"reflection", "main-stability"});
+  ASSERT_EQ(chosen.size(), 2u);
+  EXPECT_EQ(chosen[0].name, "main");
+  ASSERT_EQ(chosen[0].trainings.size(), 1u);
+  EXPECT_EQ(chosen[0].trainings[0].id, "main-stability");
+  test::expect_error<InputError>([] { select_experiments({"mian"}); }, "near-pi");
+  test::expect_error<InputError>([] { suite_preset("slow"); }, "quick");
+}
+
+std::set<std::string> trainings(const std::vector<std::string>& names,
+                                const std::vector<uint64_t>& seeds) {
+  std::set<std::string> found;
+  for (const Step& step : plan_steps(SuiteFolder("x"), {"paper", seeds, 1, names})) {
+    if (step.training()) found.insert(step.name);
+  }
+  return found;
+}
+
+TEST(RunPlan, SharesRunsBetweenExperiments) {
+  EXPECT_EQ(trainings({"main"}, {42}).size(), 10u);
+  EXPECT_EQ(trainings({"main", "norms"}, {42}).size(), 10u);
+  // λ = 0.1 and D 128 with 6 layers are the main table's model.
+  EXPECT_EQ(trainings({"main", "lambda", "width"}, {42}).size(), 10u + 3 + 2);
+  EXPECT_EQ(trainings({"all"}, {42}).size(), 47u);
+  EXPECT_EQ(trainings({"all"}, {42, 123, 456}).size(), 3 * 47u);
+}
+
+TEST(RunPlan, NamesSayWhatDiffers) {
+  const auto names = trainings({"all"}, {42});
+  for (const char* name :
+       {"gyroscope-gpt-seed42", "near-pi-edelta-init_gate_bias=-1.5-gate_reg_weight=0.5-seed42",
+        "stability-edelta-pool=prefix-seed42", "gyroscope-edelta-n_layer=3-n_embd=184-seed42"}) {
+    EXPECT_TRUE(names.contains(name)) << name;
+  }
+}
+
+TEST(RunPlan, EveryStepIsPlannedOnceAndAfterWhatItNeeds) {
+  std::set<std::string> seen;
+  bool exclusive = false;
+  for (const Step& step : plan_steps(SuiteFolder("x"), {"smoke", {42, 7}, 1, {"all"}})) {
+    EXPECT_TRUE(seen.insert(step.name).second) << step.name;
+    EXPECT_TRUE(step.after.empty() || seen.contains(step.after)) << step.name;
+    EXPECT_FALSE(step.training() ? step.training()->folder.empty()
+                                 : step.measurement()->file.empty())
+        << step.name;
+    EXPECT_TRUE(step.exclusive || !exclusive) << step.name;
+    exclusive = step.exclusive;
+  }
+  EXPECT_TRUE(exclusive);
+}
+
+TEST(RunPlan, MeasurementsAreThePresets) {
+  int64_t probes = 0;
+  for (const Step& step : plan_steps(SuiteFolder("x"), {"smoke", {7}, 1, {"all"}})) {
+    if (step.training()) continue;
+    const Request& request = step.measurement()->request;
+    if (const auto* theorems = std::get_if<verify::TheoremOptions>(&request)) {
+      EXPECT_EQ(theorems->samples, 20);
+      EXPECT_EQ(theorems->sizes, (std::vector<int64_t>{2, 4, 8}));
+    } else if (const auto* reflection = std::get_if<probes::ReflectionProbeOptions>(&request)) {
+      EXPECT_EQ(reflection->operators.size(), 1u);
+      EXPECT_EQ(reflection->seeds, std::vector<uint64_t>{7});
+      EXPECT_EQ(reflection->iterations, 40);
+      ++probes;
+    } else if (const auto* timing = std::get_if<bench::BenchOptions>(&request)) {
+      EXPECT_EQ(timing->batch, 2);
+      EXPECT_FALSE(timing->compare);
+    } else if (const auto* norms = std::get_if<ProbeNorms>(&request)) {
+      EXPECT_EQ(norms->run, SuiteFolder("x").run(step.after));
+    }
+  }
+  EXPECT_EQ(probes, 5);
+}
+
+TEST(Runner, ManifestGrowsAndKeepsItsPreset) {
+  const test::TemporaryFolder temporary;
+  const SuiteFolder folder(temporary.path());
+  const SuiteManifest first = merged_manifest(folder, "smoke", {"configs"}, {}, 2);
+  EXPECT_EQ(first.seeds, std::vector<uint64_t>{42});
+  folder.write_manifest(first);
+  const SuiteManifest second = merged_manifest(folder, "smoke", {"main", "configs"}, {7}, 1);
+  EXPECT_EQ(second.seeds, (std::vector<uint64_t>{42, 7}));
+  EXPECT_EQ(second.names, (std::vector<std::string>{"configs", "main"}));
+  EXPECT_EQ(second.threads, 2);
+  test::expect_error<InputError>([&] { merged_manifest(folder, "quick", {"main"}, {}, 1); },
+                                 "smoke");
+}
+
+TEST(Runner, RefusesARunOfAnotherConfiguration) {
+  const test::TemporaryFolder temporary;
+  const SuiteFolder folder(temporary.path());
+  const SuiteManifest manifest{"smoke", {42}, 1, {"main-stability"}};
+  for (const PlannedStep& each : inspect_steps(folder, manifest)) {
+    EXPECT_EQ(each.status, StepStatus::to_do);
+    EXPECT_GT(each.seconds, 0);
+  }
+  const Step step = plan_steps(folder, manifest).front();
+  Training training = *step.training();
+  const train::RunFolder run(training.folder);
+  run.create(training.config);
+  EXPECT_EQ(inspect_steps(folder, manifest).front().status, StepStatus::partly_done);
+  std::filesystem::remove(run.config_file());
+  training.config.train.iterations += 1;
+  run.create(training.config);
+  test::expect_error<InputError>([&] { inspect_steps(folder, manifest); }, "iterations");
+}
+
+TEST(Runner, OneAtATime) {
+  const test::TemporaryFolder temporary;
+  const SuiteFolder folder(temporary.path());
+  {
+    const SuiteLock lock(folder);
+    test::expect_error<InputError>([&] { SuiteLock second(folder); }, "at work");
+  }
+  EXPECT_NO_THROW(SuiteLock again(folder));
+}
+
+}  // namespace
+}  // namespace edelta::reproduce
