@@ -43,7 +43,7 @@ int main(int count, char** arguments) {
                                                    }});
   const auto model = load_run_model(run, train::Which::best);
   const data::Dataset data = load_data(run.read_config());
-  std::cout << "validation loss " << evaluate(*model, data.val_x, data.val_y).loss
+  std::cout << "validation loss " << train::evaluate(*model, data.val_x, data.val_y).loss
             << ", at the start " << outcome.result["initial_val_loss"] << "\n";
   return outcome.result["final_val_loss"] < outcome.result["initial_val_loss"] ? 0 : 1;
 }

@@ -33,7 +33,7 @@ Tensor tokens(int64_t width) { return leaf({kBatch, kLength, width}); }
 Tensor vectors(int64_t width) { return leaf({kBatch, 1, width}); }
 
 void run(benchmark::State& state, const Op& op, const std::vector<Tensor>& inputs) {
-  set_threads(std::nullopt);
+  base::set_threads(std::nullopt);
   set_implementation(state.range(0) == 0 ? Implementation::fused : Implementation::composite);
   const Tensor gradient = torch::randn_like(op(inputs));
   for (auto _ : state) {

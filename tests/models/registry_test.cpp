@@ -117,7 +117,7 @@ TEST(Registry, OptionsBelongToTheArchitecture) {
                                return std::make_unique<ScaledResidual>(
                                    config.options.get<ToyOptions>().scale);
                              },
-                         .matched_layers = 0,
+                         .matched_layers = 1,
                          .options = {option_group<ToyOptions>()}});
   const auto with = [](double scale) {
     nlohmann::json json = to_json(small("gpt"));

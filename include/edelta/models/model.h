@@ -26,10 +26,10 @@ using State = std::map<std::string, torch::Tensor>;
 // What a pass leaves behind besides its result.
 struct Seen {
   // γ of every gated operator, in order: layer 0 attention, layer 0 MLP, layer 1 attention, …
-  std::vector<torch::Tensor> gates;
+  std::vector<torch::Tensor> gates = {};
   // With `record_operators`, every residual operator on streams, [B, 1 or T, n, n], in that order.
   bool record_operators = false;
-  std::vector<torch::Tensor> operators;
+  std::vector<torch::Tensor> operators = {};
 };
 
 struct Loss {
