@@ -17,7 +17,7 @@ class GeometricResidual {
         pool_(config.options.get<PoolOptions>().pool),
         generator_(std::move(generator)) {}
 
-  // G_γ(x), with the gate and, if asked for, the operator recorded in the seen.
+  // G_γ(x), with the gate and, if asked for, the operator left in `seen`.
   torch::Tensor operator()(const torch::Tensor& x, Seen& seen) const;
 
   void initialise() { generator_->initialise(); }
