@@ -35,14 +35,29 @@ install_packages() {
     die "the installation failed; as root, run: apt-get update && $apt"
 }
 
+# may_build PRESET: whether this user may write where it is built. Not so in a tree of another user or on a
+# read-only medium.
+may_build() {
+  local dir="$EDELTA_ROOT/build/$1"
+  while [ ! -e "$dir" ]; do dir=$(dirname "$dir"); done
+  [ -d "$dir" ] && [ -w "$dir" ]
+}
+
 # build PRESET [TARGET...]: configures once and lets Ninja decide what is stale.
 build() {
   local preset=$1
   shift
   local dir="$EDELTA_ROOT/build/$preset"
-  mkdir -p "$dir"
-  exec 9>"$dir/.lock"
-  flock 9
+  local program
+  for program in cmake ninja flock; do
+    command -v $program >/dev/null || die "$program is missing; install the packages named in scripts/packages.txt"
+  done
+  mkdir -p "$dir" 2>/dev/null && { : >>"$dir/.lock"; } 2>/dev/null || die "$dir cannot be written"
+  exec 9>>"$dir/.lock"
+  if ! flock -w 1 9; then
+    say "waiting for another build to finish ..."
+    flock 9
+  fi
   if [ ! -f "$dir/build.ninja" ]; then
     (cd "$EDELTA_ROOT" && cmake --preset "$preset") >"$dir/configure.log" 2>&1 ||
       { cat "$dir/configure.log" >&2; die "configuration failed"; }

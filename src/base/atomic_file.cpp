@@ -2,14 +2,15 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <string>
 #include <utility>
 
+#include "base/temporary.h"
 #include "edelta/base/error.h"
 
 namespace edelta::base {
@@ -29,27 +30,12 @@ fs::path resolve(const fs::path& path) {
   return error ? path : resolved;
 }
 
-fs::path temporary_name(const fs::path& path) {
-  static std::atomic<unsigned> counter{0};
-  return path.string() + fmt::format(".{}.{}.tmp", ::getpid(), counter++);
-}
-
-// The rename itself is durable only once the folder has reached the disk.
-int sync_folder(const fs::path& file) {
-  const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
-  const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor < 0) return errno;
-  // EINVAL: a file system that knows no sync of folders.
-  const int error = ::fsync(descriptor) == 0 || errno == EINVAL ? 0 : errno;
-  ::close(descriptor);
-  return error;
-}
-
 }  // namespace
 
 AtomicFile::AtomicFile(const fs::path& path) : path_(path), target_(resolve(path)) {
+  remove_stale_temporaries(target_);
   do {  // EEXIST: left behind by a killed process that had the same id
-    temporary_ = temporary_name(target_);
+    temporary_ = temporary_beside(target_);
     descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   } while (descriptor_ < 0 && errno == EEXIST);
   if (descriptor_ < 0) {
@@ -57,6 +43,7 @@ AtomicFile::AtomicFile(const fs::path& path) : path_(path), target_(resolve(path
     temporary_.clear();
     fail(error);
   }
+  ::flock(descriptor_, LOCK_EX | LOCK_NB);
 }
 
 AtomicFile::~AtomicFile() { discard(); }
@@ -80,7 +67,7 @@ void AtomicFile::commit() {
   if (::close(std::exchange(descriptor_, -1)) != 0) fail(errno);
   if (::rename(temporary_.c_str(), target_.c_str()) != 0) fail(errno);
   temporary_.clear();
-  if (const int error = sync_folder(target_)) fail(error);
+  if (const int error = sync_folder_of(target_)) fail(error);
 }
 
 void AtomicFile::fail(int error) {

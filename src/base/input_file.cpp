@@ -21,6 +21,14 @@ namespace fs = std::filesystem;
   throw InputError(fmt::format("cannot read {}: {}", path.string(), reason));
 }
 
+// What a shell hands over: standard input, or <(a command).
+bool is_stream(const fs::path& path) {
+  const std::string name = path.string();
+  return name == "/dev/stdin" || name.rfind("/dev/fd/", 0) == 0 ||
+         name.rfind("/proc/self/fd/", 0) == 0;
+}
+
+// O_NONBLOCK only matters for a named pipe, whose open would wait for a writer.
 int open_to_read(const fs::path& path, int flags) {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | flags);
   if (descriptor < 0) reject(path, std::strerror(errno));
@@ -44,7 +52,6 @@ struct Closer {
 
 }  // namespace
 
-// O_NONBLOCK only matters for a named pipe, whose open would wait for a writer.
 InputFile::InputFile(const fs::path& path)
     : path_(path), descriptor_(open_to_read(path, O_NONBLOCK)) {
   struct stat status;
@@ -70,7 +77,11 @@ void InputFile::read(void* out, std::size_t bytes) {
 }
 
 std::string read_text(const fs::path& path, std::size_t limit) {
-  const Closer file{open_to_read(path, 0)};
+  const Closer file{open_to_read(path, is_stream(path) ? 0 : O_NONBLOCK)};
+  struct stat status;
+  if (::fstat(file.descriptor, &status) != 0) reject(path, std::strerror(errno));
+  if (S_ISDIR(status.st_mode)) reject(path, std::strerror(EISDIR));
+  if (!S_ISREG(status.st_mode) && !is_stream(path)) reject(path, "it is not a regular file");
   std::string text;
   std::array<char, 1 << 16> buffer;
   while (const std::size_t count = read_some(file.descriptor, path, buffer.data(), buffer.size())) {

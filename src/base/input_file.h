@@ -26,7 +26,8 @@ class InputFile {
   std::uint64_t remaining_ = 0;
 };
 
-// All of a file that may also be a pipe; more than `limit` bytes are an InputError.
+// All of a regular file, or of what the shell gives as /dev/stdin or /dev/fd/N; more than `limit`
+// bytes are an InputError.
 std::string read_text(const std::filesystem::path& path, std::size_t limit);
 
 }  // namespace edelta::base

@@ -7,11 +7,20 @@
 #include <vector>
 
 #include "base/atomic_file.h"
+#include "base/checksum.h"
 #include "base/input_file.h"
 #include "base/printable.h"
 #include "edelta/base/error.h"
 
 namespace edelta::base {
+namespace {
+
+std::string checksum_without_seal(nlohmann::json object) {
+  object.erase("checksum");
+  return checksum_of(object.dump());  // sorted by key
+}
+
+}  // namespace
 
 nlohmann::json parse_json(std::string_view text, const std::string& source) {
   constexpr int kMaximumDepth = 64;
@@ -43,7 +52,26 @@ nlohmann::json read_json(const std::filesystem::path& path) {
 }
 
 void write_json(const std::filesystem::path& path, const nlohmann::ordered_json& json) {
-  write_text_atomically(path, json.dump(2) + "\n");
+  write_text_atomically(path, json_text(json, 2) + "\n");
+}
+
+std::string json_text(const nlohmann::ordered_json& json, int indent) {
+  return json.dump(indent, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+nlohmann::ordered_json sealed(nlohmann::ordered_json object) {
+  // Through the text, so that the checksum is that of what a reader gets.
+  object["checksum"] = checksum_without_seal(nlohmann::json::parse(json_text(object)));
+  return object;
+}
+
+void require_seal(const nlohmann::json& object, const std::string& source) {
+  if (!object.is_object()) throw InputError(source + ": must be a JSON object");
+  const auto found = object.find("checksum");
+  if (found == object.end()) throw InputError(source + ": it has no checksum");
+  if (*found != checksum_without_seal(object)) {
+    throw InputError(source + ": it was changed or damaged (its checksum differs)");
+  }
 }
 
 }  // namespace edelta::base

@@ -1,8 +1,11 @@
 #include "edelta/base/machine.h"
 
 #include <dlfcn.h>
+#include <fmt/format.h>
 #include <omp.h>
+#include <sys/resource.h>
 #include <torch/version.h>
+#include <unistd.h>
 #include <nlohmann/json.hpp>
 #include "edelta/torch.h"
 
@@ -12,6 +15,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "edelta/base/error.h"
 #include "edelta/version.h"
 #include "kernels/cpu.h"
 #include "kernels/fma_peak.h"
@@ -72,9 +76,12 @@ std::optional<std::string> blas_warning() {
 void set_threads(std::optional<int64_t> threads) {
   int64_t count = omp_get_num_procs();
   if (const char* variable = std::getenv("OMP_NUM_THREADS"); variable != nullptr) {
-    count = std::max(1, std::atoi(variable));
+    // More threads than CPUs only wait for each other, unless somebody asks for them by name.
+    const int64_t given = std::strtoll(variable, nullptr, 10);
+    if (given > 0) count = std::min(given, count);
   }
-  at::set_num_threads(static_cast<int>(threads.value_or(count)));
+  at::set_num_threads(
+      static_cast<int>(std::clamp<int64_t>(threads.value_or(count), 1, kMostThreads)));
 }
 
 int64_t threads() { return at::get_num_threads(); }
@@ -85,6 +92,29 @@ std::string cpu_name() {
     if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
   }
   return "unknown";
+}
+
+double usable_memory() {
+  double bytes =
+      static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGE_SIZE));
+  double limit = 0;
+  // "max" where the group has no limit.
+  if (std::ifstream file("/sys/fs/cgroup/memory.max"); file >> limit) {
+    bytes = std::min(bytes, limit);
+  }
+  rlimit address_space{};
+  if (getrlimit(RLIMIT_AS, &address_space) == 0 && address_space.rlim_cur != RLIM_INFINITY) {
+    bytes = std::min(bytes, static_cast<double>(address_space.rlim_cur));
+  }
+  return bytes;
+}
+
+void require_memory(double bytes, const std::string& what) {
+  const double usable = usable_memory();
+  if (bytes <= usable) return;
+  constexpr double kGibi = 1024.0 * 1024 * 1024;
+  throw InputError(fmt::format("{} take at least {:.3g} GiB of memory; there are {:.3g}", what,
+                               bytes / kGibi, usable / kGibi));
 }
 
 double measure_fma_peak(double seconds) {

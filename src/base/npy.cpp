@@ -81,6 +81,27 @@ torch::Tensor load(Source& source, const std::string& name) {
   return tensor.permute(reversed).contiguous();
 }
 
+torch::Tensor writable(const torch::Tensor& tensor, const std::string& name) {
+  torch::Tensor values = tensor.detach().cpu().contiguous();
+  if (values.scalar_type() != torch::kFloat && values.scalar_type() != torch::kDouble) {
+    throw InputError(fmt::format("cannot write {}: {} is neither float32 nor float64", name,
+                                 c10::toString(values.scalar_type())));
+  }
+  return values;
+}
+
+// Everything before the data. Version 1.0; the data starts on a 64-byte boundary, as NumPy's does.
+std::string npy_prelude(const torch::Tensor& values) {
+  std::string text = format_npy_header({values.scalar_type(), false, false, values.sizes().vec()});
+  constexpr std::size_t kAlignment = 64;
+  const std::size_t used = kPreludeBytes + 2 + text.size() + 1;
+  text.append((kAlignment - used % kAlignment) % kAlignment, ' ').append("\n");
+  const auto length = static_cast<std::uint16_t>(text.size());
+  std::string prelude(kMagic);
+  prelude.append("\1\0", 2).append(reinterpret_cast<const char*>(&length), sizeof length);
+  return prelude + text;
+}
+
 }  // namespace
 
 torch::Tensor read_npy(const std::filesystem::path& path) {
@@ -93,23 +114,18 @@ torch::Tensor parse_npy(std::string_view bytes, const std::string& source) {
   return load(input, source);
 }
 
+std::string format_npy(const torch::Tensor& tensor) {
+  const torch::Tensor values = writable(tensor, "an array");
+  std::string bytes = npy_prelude(values);
+  bytes.append(static_cast<const char*>(values.data_ptr()), values.nbytes());
+  return bytes;
+}
+
 void write_npy(const std::filesystem::path& path, const torch::Tensor& tensor) {
-  const torch::Tensor values = tensor.detach().cpu().contiguous();
-  if (values.scalar_type() != torch::kFloat && values.scalar_type() != torch::kDouble) {
-    throw InputError(fmt::format("cannot write {}: {} is neither float32 nor float64",
-                                 path.string(), c10::toString(values.scalar_type())));
-  }
-  std::string text = format_npy_header({values.scalar_type(), false, false, values.sizes().vec()});
-  // Version 1.0; the data starts on a 64-byte boundary, as NumPy's does.
-  constexpr std::size_t kAlignment = 64;
-  const std::size_t used = kPreludeBytes + 2 + text.size() + 1;
-  text.append((kAlignment - used % kAlignment) % kAlignment, ' ').append("\n");
-  const auto length = static_cast<std::uint16_t>(text.size());
+  const torch::Tensor values = writable(tensor, path.string());
+  const std::string prelude = npy_prelude(values);
   base::AtomicFile file(path);
-  file.write(kMagic.data(), kMagic.size());
-  file.write("\1\0", 2);
-  file.write(&length, sizeof length);
-  file.write(text.data(), text.size());
+  file.write(prelude.data(), prelude.size());
   file.write(values.data_ptr(), values.nbytes());
   file.commit();
 }

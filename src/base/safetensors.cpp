@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/atomic_file.h"
+#include "base/checksum.h"
 #include "base/input_bytes.h"
 #include "base/input_file.h"
 #include "base/printable.h"
@@ -22,6 +23,27 @@ static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "data is copied as it i
 bool holds_truth_values(const torch::Tensor& tensor) {
   const auto* bytes = static_cast<const unsigned char*>(tensor.data_ptr());
   return std::all_of(bytes, bytes + tensor.numel(), [](unsigned char byte) { return byte <= 1; });
+}
+
+constexpr const char* kChecksumKey = "checksum";
+// Checkpoints of version 0.1.0 have another kind, half as long.
+constexpr std::size_t kChecksumDigits = 32;
+
+// Of everything that a file says, but for the checksum itself.
+std::string checksum_of(const TensorMap& tensors, const Metadata& metadata) {
+  Checksum sum;
+  for (const auto& [key, value] : metadata) {
+    sum.add_text(key);
+    sum.add_text(value);
+  }
+  for (const auto& [name, tensor] : tensors) {
+    const torch::Tensor values = tensor.detach().cpu().contiguous();
+    sum.add_text(name);
+    sum.add_text(c10::toString(values.scalar_type()));
+    sum.add(values.sizes().data(), values.sizes().size() * sizeof(std::int64_t));
+    sum.add(values.data_ptr(), values.nbytes());
+  }
+  return sum.text();
 }
 
 template <class Source>
@@ -41,6 +63,16 @@ SafetensorsHeader load_header(Source& source, const std::string& name) {
   return parse_header(json, source.remaining(), name);
 }
 
+// Takes the checksum out of the metadata; InputError where it differs.
+void check(TensorFile& file) {
+  const auto found = file.metadata.extract(kChecksumKey);
+  if (!found || found.mapped().size() != kChecksumDigits) return;
+  if (found.mapped() != checksum_of(file.tensors, file.metadata)) {
+    throw InputError(fmt::format("{} is damaged: its checksum differs", file.source));
+  }
+  file.checked = true;
+}
+
 template <class Source>
 TensorFile load(Source& source, const std::string& name) {
   SafetensorsHeader header = load_header(source, name);
@@ -54,6 +86,7 @@ TensorFile load(Source& source, const std::string& name) {
     }
     file.tensors.emplace(std::move(entry.name), std::move(tensor));
   }
+  check(file);
   return file;
 }
 
@@ -105,6 +138,11 @@ TensorFile read_safetensors(const std::filesystem::path& path) {
   return load(file, path.string());
 }
 
+TensorFile read_safetensors_metadata(const std::filesystem::path& path) {
+  InputFile file(path);
+  return {path.string(), load_header(file, path.string()).metadata, {}};
+}
+
 TensorFile parse_safetensors(std::string_view bytes, const std::string& source) {
   InputBytes input(bytes);
   return load(input, source);
@@ -112,7 +150,9 @@ TensorFile parse_safetensors(std::string_view bytes, const std::string& source) 
 
 void write_safetensors(const std::filesystem::path& path, const TensorMap& tensors,
                        const Metadata& metadata) {
-  const SafetensorsHeader header = lay_out(tensors, metadata);
+  Metadata sealed = metadata;
+  sealed[kChecksumKey] = checksum_of(tensors, metadata);
+  const SafetensorsHeader header = lay_out(tensors, sealed);
   const std::string json = format_header(header);
   const std::uint64_t length = json.size();
   AtomicFile file(path);

@@ -63,9 +63,11 @@ Tensor solved_rotation(const Tensor& u, const Tensor& v, const Tensor& beta) {
 }  // namespace
 
 Growth grow(const models::ModelConfig& config, Dimension dimension,
-            const std::vector<int64_t>& values) {
+            const std::vector<int64_t>& values,
+            const std::function<void(const std::string& what, int64_t value)>& on_value) {
   Growth growth{config.model, name(dimension), {}};
   for (const int64_t value : values) {
+    if (on_value) on_value(growth.what, value);
     models::ModelConfig grown = config;
     int64_t length = kLength;
     if (dimension == Dimension::length) length = value;

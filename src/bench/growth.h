@@ -26,8 +26,10 @@ struct Growth {
   std::string what;  // "T", "D", "n" or "batch"
   std::vector<GrowthPoint> points;
 };
+// `on_value` is told each value before it is measured.
 Growth grow(const models::ModelConfig& config, Dimension dimension,
-            const std::vector<int64_t>& values);
+            const std::vector<int64_t>& values,
+            const std::function<void(const std::string& what, int64_t value)>& on_value = {});
 
 // Matrices of `operators` operators on n streams, forward and backward: the hybrid in closed form,
 // as the models compute it, against the linear solve for its rotation alone, which the paper names

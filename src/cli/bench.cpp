@@ -11,6 +11,9 @@
 #include "bench/growth.h"
 #include "cli/commands.h"
 #include "cli/machine_options.h"
+#include "cli/notice.h"
+#include "cli/print_json.h"
+#include "cli/progress_line.h"
 #include "cli/table.h"
 #include "edelta/base/error.h"
 #include "edelta/base/machine.h"
@@ -86,18 +89,23 @@ nlohmann::ordered_json to_json(const bench::Growth& growth) {
 // One dimension after the other, from the model's matched configuration.
 void run_growth(const Options& options) {
   nlohmann::ordered_json out{{"machine", base::describe_machine()}};
-  const auto show = [&](const bench::Growth& growth) {
-    options.json ? out["growth"].push_back(to_json(growth)) : print_growth(growth);
-  };
+  ProgressLine progress;
   for (const std::string& model : options.models) {
-    fmt::print(stderr, "measuring {} …\n", model);
     const models::ModelConfig config = bench::matched_config(model, options.bench, options.width);
-    show(grow(config, Dimension::length, {64, 128, 256, 512, 1024, 2048, 4096}));
-    show(grow(config, Dimension::width, {64, 128, 256, 512, 1024}));
+    const auto measure = [&](Dimension dimension, const std::vector<int64_t>& values) {
+      const bench::Growth growth =
+          grow(config, dimension, values, [&](const std::string& what, int64_t value) {
+            progress.show({"measuring " + model, fmt::format("{} = {}", what, value)});
+          });
+      progress.erase();
+      options.json ? out["growth"].push_back(to_json(growth)) : print_growth(growth);
+    };
+    measure(Dimension::length, {64, 128, 256, 512, 1024, 2048, 4096});
+    measure(Dimension::width, {64, 128, 256, 512, 1024});
     if (models::find_architecture(model).streams) {
-      show(grow(config, Dimension::streams, {2, 4, 8, 16, 32, 64}));
+      measure(Dimension::streams, {2, 4, 8, 16, 32, 64});
     }
-    show(grow(config, Dimension::batch, {1, 4, 16, 64, 128}));
+    measure(Dimension::batch, {1, 4, 16, 64, 128});
   }
   const auto cayley = bench::grow_cayley({2, 4, 8, 16, 32, 64});
   Table table({{"n", Align::right},
@@ -112,7 +120,7 @@ void run_growth(const Options& options) {
         {{"n", point.streams}, {"closed_form_s", point.closed_form}, {"solve_s", point.solve}});
   }
   if (options.json) {
-    fmt::print("{}\n", out.dump(2));
+    print_json(out);
   } else {
     fmt::print(
         "\n4096 operators, forward and backward: the hybrid in closed form against a linear "
@@ -175,17 +183,21 @@ void run(Options options) {
       options.models.push_back(architecture.name);
     }
   }
-  if (const auto warning = base::blas_warning()) fmt::print(stderr, "{}\n", *warning);
+  if (const auto warning = base::blas_warning()) notice("{}\n", *warning);
   if (options.growth) return run_growth(options);
   std::vector<models::ModelConfig> configs;
   for (const std::string& model : options.models) {
     configs.push_back(bench::matched_config(model, options.bench, options.width));
   }
+  ProgressLine progress;
+  size_t begun = 0;
   const bench::BenchReport report =
-      bench_models(configs, options.bench,
-                   [](const std::string& model) { fmt::print(stderr, "measuring {} …\n", model); });
+      bench_models(configs, options.bench, [&](const std::string& model) {
+        progress.show({fmt::format("{} of {}", ++begun, configs.size()), "measuring " + model});
+      });
+  progress.erase();
   if (options.json) {
-    fmt::print("{}\n", to_json(report).dump(2));
+    print_json(to_json(report));
   } else {
     print_steps(report, options);
   }

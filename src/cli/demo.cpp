@@ -3,12 +3,15 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <sstream>
 
 #include "cli/commands.h"
+#include "cli/demo_summary.h"
 #include "cli/reproduce.h"
 
 namespace edelta::cli {
@@ -33,6 +36,7 @@ void open_on_desktop(const std::filesystem::path& page) {
   if (!desktop || opener.empty()) return;
   std::fflush(stdout);
   if (fork() != 0) return;
+  signal(SIGPIPE, SIG_DFL);  // which this program ignores
   execl(opener.c_str(), "xdg-open", page.c_str(), nullptr);
   _exit(127);
 }
@@ -50,8 +54,15 @@ void add_demo(CLI::App& app) {
       "Called again it shows what is there; remove the folder to run it anew.\n\n"
       "Examples:\n  edelta demo\n  edelta demo --out /tmp/demo");
   command->callback([options] {
-    reproduce(*options);
-    open_on_desktop(std::filesystem::path(results_folder(*options)) / "report.html");
+    options->command = {"demo"};
+    if (!options->out.empty()) {
+      options->command.insert(options->command.end(), {"--out", options->out});
+    }
+    const std::string page = report_page(*options);
+    reproduce(*options, [&](const reproduce::Results& results) {
+      fmt::print("{}", demo_summary(results, page));
+    });
+    open_on_desktop(page);
   });
 }
 

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
+#include "cli/print_json.h"
 #include "edelta/base/machine.h"
 
 namespace edelta::cli {
@@ -31,7 +32,7 @@ void run(bool json) {
   found["warning"] = nullptr;
   if (!warning.empty()) found["warning"] = warning;
   if (json) {
-    fmt::print("{}\n", found.dump(2));
+    print_json(found);
     return;
   }
   for (const auto& [key, value] : found.items()) {

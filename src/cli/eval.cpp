@@ -4,7 +4,9 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "cli/checks.h"
 #include "cli/commands.h"
+#include "cli/print_json.h"
 #include "cli/run_options.h"
 #include "edelta/base/error.h"
 #include "edelta/train/evaluate.h"
@@ -14,14 +16,12 @@ namespace {
 
 struct Options : RunOptions {
   std::string split = "val";
-  std::string data;
 };
 
 void run(const Options& options) {
   const auto model = options.model();
-  const train::TrainConfig config = options.folder().read_config();
   const data::Dataset dataset =
-      options.data.empty() ? load_data(config) : data::read_dataset(options.data);
+      options.data.empty() ? options.dataset() : data::read_dataset(options.data);
   const bool validation = options.split == "val";
   const torch::Tensor& x = validation ? dataset.val_x : dataset.train_x;
   const torch::Tensor& y = validation ? dataset.val_y : dataset.train_y;
@@ -29,17 +29,23 @@ void run(const Options& options) {
     throw InputError(fmt::format("the data has dimension {}; the model was trained on {}",
                                  x.size(2), model->config().input_dim));
   }
+  if (x.size(1) > model->config().block_size) {
+    throw InputError(fmt::format("the sequences have {} positions; the model sees at most {}",
+                                 x.size(1), model->config().block_size));
+  }
   const train::Evaluation evaluation =
       train::evaluate(*model, x, y, validation ? dataset.val_strata : std::vector<data::Stratum>{});
   const nlohmann::ordered_json out{{"run", options.run},      {"weights", options.which},
                                    {"split", options.split},  {"sequences", x.size(0)},
                                    {"loss", evaluation.loss}, {"strata", evaluation.strata}};
   if (options.json) {
-    fmt::print("{}\n", out.dump(2));
+    print_json(out);
     return;
   }
   fmt::print("{} loss over {} sequences: {:.6e}\n", options.split, x.size(0), evaluation.loss);
-  for (const auto& [name, loss] : evaluation.strata) fmt::print("  {}: {:.6e}\n", name, loss);
+  for (const auto& [name, loss] : evaluation.strata) {
+    fmt::print("  of the stratum {} alone: {:.6e}\n", name, loss);
+  }
 }
 
 }  // namespace
@@ -51,8 +57,12 @@ void add_eval(CLI::App& app) {
   command->add_option("--split", options->split, "val or train")
       ->check(CLI::IsMember({"val", "train"}))
       ->capture_default_str();
-  command->add_option("--data", options->data, "Other data than the run's: a folder of .npy files");
+  command->add_option("--data", options->data, "Other data than the run's: a folder of .npy files")
+      ->check(kNotEmpty);
   command->footer(
+      "Strata are validation sequences whose loss is also given alone: gyroscope has slow (θ < "
+      "0.5) and\n"
+      "fast (θ > 1.5) ones, a user's data those in its task.json.\n\n"
       "Examples:\n  edelta eval runs/mine\n  edelta eval runs/mine --data other --split train");
   command->callback([options] { run(*options); });
 }

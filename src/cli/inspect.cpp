@@ -6,6 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
+#include "cli/print_json.h"
+#include "cli/progress_line.h"
 #include "cli/run_options.h"
 #include "cli/table.h"
 #include "edelta/base/error.h"
@@ -26,9 +28,12 @@ std::string angles_text(const std::vector<double>& angles) {
 
 void run(const Options& options) {
   const auto model = options.model();
-  const data::Dataset dataset = load_data(options.folder().read_config());
+  const data::Dataset dataset = options.dataset();
   const auto x = dataset.val_x.narrow(0, 0, std::min(options.sequences, dataset.val_x.size(0)));
+  ProgressLine progress;
+  progress.show({fmt::format("the operators on {} sequences", x.size(0))});
   const auto summaries = probes::inspect_operators(*model, x);
+  progress.erase();
   if (summaries.empty()) {
     throw InputError(fmt::format("{}: a {} model has no operators on streams", options.run,
                                  model->config().model));
@@ -45,7 +50,7 @@ void run(const Options& options) {
       entry["eigenvalue_angles"] = summary.eigen_angles;
       out.push_back(entry);
     }
-    fmt::print("{}\n", out.dump(2));
+    print_json(out);
     return;
   }
   Table table({{"operator"},
@@ -71,6 +76,7 @@ void add_inspect(CLI::App& app) {
       "inspect", "Show a run's residual operators: γ, det, orthogonality, eigenvalues, product");
   auto options = std::make_shared<Options>();
   add_run_options(*command, *options);
+  add_data_option(*command, *options);
   command->add_option("--sequences", options->sequences, "Validation sequences to look at")
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "cli/commands.h"
+#include "cli/print_json.h"
 #include "cli/table.h"
 #include "edelta/base/error.h"
 #include "edelta/models/parameter_count.h"
@@ -62,7 +63,7 @@ void list(const Options& options) {
     rows.push_back(counted(configuration(architecture.name, options)));
   }
   if (options.json) {
-    fmt::print("{}\n", to_json(rows).dump(2));
+    print_json(to_json(rows));
     return;
   }
   fmt::print("Counted as the token model with block 64, vocabulary 1, no bias.\n\n");
@@ -86,7 +87,7 @@ void match(const Options& options) {
     const nlohmann::ordered_json out{{"target", to_json(counted(target))},
                                      {"depth", to_json(by_depth)},
                                      {"depth_and_width", to_json(by_both)}};
-    fmt::print("{}\n", out.dump(2));
+    print_json(out);
     return;
   }
   fmt::print(
@@ -104,7 +105,7 @@ void breakdown(const Options& options) {
   if (options.json) {
     nlohmann::ordered_json out = to_json(counted(config));
     for (const auto& group : groups) out["groups"][group.name] = group.count;
-    fmt::print("{}\n", out.dump(2));
+    print_json(out);
     return;
   }
   Table table({{"module"}, {"parameters", Align::right}, {"share", Align::right}});

@@ -12,6 +12,9 @@
 
 #include "cli/commands.h"
 #include "cli/machine_options.h"
+#include "cli/notice.h"
+#include "cli/print_json.h"
+#include "cli/progress_line.h"
 #include "cli/table.h"
 #include "edelta/base/error.h"
 
@@ -79,17 +82,22 @@ void run(const Options& options) {
                {"in"},
                {"verdict"}});
   int failed = 0;
+  ProgressLine progress;
   for (const std::string& file : options.files) {
     for (const torch::ScalarType dtype : dtypes) {
+      progress.show({fmt::format("{} of {}", json.size() + 1, options.files.size() * dtypes.size()),
+                     name_of(dtype), file});
       const ParityReport report = verify::check_parity(file, dtype, tolerance);
       failed += report.holds() ? 0 : 1;
       json.push_back(to_json(report));
       table.add(to_row(report));
-      for (const std::string& notice : report.notices) fmt::print(stderr, "note: {}\n", notice);
+      if (!report.notices.empty()) progress.erase();
+      for (const std::string& note : report.notices) notice("note: {}\n", note);
     }
   }
+  progress.erase();
   if (options.json) {
-    fmt::print("{}\n", json.dump(2));
+    print_json(json);
   } else {
     fmt::print("{}", table.text());
   }

@@ -1,16 +1,20 @@
 // edelta reflect: the reflection probe, operators alone asked to learn x → −x.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
+#include "base/atomic_file.h"
 #include "base/json.h"
+#include "cli/checks.h"
 #include "cli/commands.h"
 #include "cli/machine_options.h"
+#include "cli/new_file.h"
+#include "cli/print_json.h"
+#include "cli/progress_line.h"
 #include "cli/table.h"
 #include "edelta/base/machine.h"
 #include "edelta/probes/reflection.h"
@@ -26,16 +30,9 @@ using probes::ReflectionRun;
 struct Options {
   probes::ReflectionProbeOptions probe;
   std::string out;
+  bool force = false;
   bool json = false;
 };
-
-void show_progress(int64_t done, int64_t total) {
-  const bool terminal = isatty(STDERR_FILENO) != 0;
-  if (!terminal && done % std::max<int64_t>(1, total / 10) != 0 && done != total) return;
-  fmt::print(stderr, "{}{} of {} trainings{}", terminal ? "\r\033[K" : "", done, total,
-             terminal && done != total ? "" : "\n");
-  std::fflush(stderr);
-}
 
 // Mean ± sample standard deviation over seeds.
 std::string over_seeds(const std::vector<ReflectionRun>& runs, double ReflectionPoint::* member) {
@@ -75,13 +72,27 @@ std::string table(const std::vector<ReflectionRun>& runs) {
 }
 
 void run(Options options) {
+  // Opened before the trainings: where it cannot be written, they would be in vain.
+  std::optional<base::AtomicFile> file;
+  if (!options.out.empty()) {
+    require_new(options.out, options.force);
+    file.emplace(options.out);
+  }
   options.probe.workers = base::threads();
-  options.probe.on_progress = show_progress;
+  ProgressLine progress;
+  options.probe.on_progress = [&](int64_t done, int64_t total) {
+    progress.show({fmt::format("{} of {} trainings", done, total)});
+  };
   const auto runs = probes::probe_reflection(options.probe);
+  progress.erase();
   const nlohmann::ordered_json result = probes::to_json(runs, options.probe);
-  if (!options.out.empty()) base::write_json(options.out, result);
+  if (file) {
+    const std::string text = base::json_text(result, 2) + "\n";
+    file->write(text.data(), text.size());
+    file->commit();
+  }
   if (options.json) {
-    fmt::print("{}\n", result.dump(2));
+    print_json(result);
     return;
   }
   fmt::print(
@@ -105,11 +116,14 @@ void add_reflect(CLI::App& app) {
       ->capture_default_str();
   command->add_option("--seeds", options->probe.seeds, "Seeds")
       ->delimiter(',')
+      ->check(kSeed)
       ->capture_default_str();
   command->add_option("--iterations", options->probe.iterations, "Optimiser steps")
       ->capture_default_str();
   command->add_option("--out", options->out, "Also write the result, with trajectories, as JSON")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->check(kNotEmpty);
+  command->add_flag("--force", options->force, "Overwrite the file");
   add_machine_options(*command);
   command->add_flag("--json", options->json, "Print JSON");
   command->footer(

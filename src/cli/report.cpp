@@ -9,6 +9,8 @@
 #include "base/input_file.h"
 #include "base/json.h"
 #include "cli/commands.h"
+#include "cli/print_json.h"
+#include "cli/progress_line.h"
 #include "edelta/base/error.h"
 #include "reproduce/collect.h"
 #include "reproduce/report/report.h"
@@ -38,6 +40,8 @@ void run(const Options& options) {
   if (!fs::exists(source)) throw InputError(fmt::format("{} does not exist", options.source));
   fs::path folder = options.out;
   if (folder.empty()) folder = fs::is_directory(source) ? source : source.parent_path();
+  ProgressLine progress;
+  progress.show({"reading " + options.source});
   reproduce::Results results;
   nlohmann::ordered_json json;  // printed as it was read, with what else is in it
   if (fs::is_directory(source)) {
@@ -49,9 +53,11 @@ void run(const Options& options) {
     json = read_ordered(source);
     results = reproduce::results_from_json(json);
   }
+  progress.show({"writing pages and figures"});
   const auto pages = reproduce::report::write_report(results, folder);
+  progress.erase();
   if (options.json) {
-    fmt::print("{}\n", json.dump(2));
+    print_json(json);
     return;
   }
   for (const fs::path& page : pages) fmt::print("{}\n", page.string());

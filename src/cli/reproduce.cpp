@@ -2,12 +2,9 @@
 #include "cli/reproduce.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <csignal>
-#include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -15,7 +12,11 @@
 #include "cli/commands.h"
 #include "cli/duration.h"
 #include "cli/interrupted.h"
+#include "cli/notice.h"
+#include "cli/print_json.h"
 #include "cli/process_launcher.h"
+#include "cli/progress_line.h"
+#include "cli/shell_command.h"
 #include "cli/table.h"
 #include "edelta/base/error.h"
 #include "edelta/base/machine.h"
@@ -37,45 +38,19 @@ using reproduce::SuiteManifest;
 
 volatile std::sig_atomic_t received_signal = 0;
 
-// One line that is rewritten on a terminal; plain lines now and then elsewhere.
-class OverviewLine {
- public:
-  void operator()(const Overview& overview) {
-    const bool last = overview.done + overview.failed == overview.total;
-    const auto now = Clock::now();
-    if (!terminal_ && !last && std::chrono::duration<double>(now - shown_).count() < 30) return;
-    shown_ = now;
-    std::string line = fmt::format("{} of {} done", overview.done, overview.total);
-    if (overview.failed > 0) line += fmt::format(", {} failed", overview.failed);
-    if (!last) {
-      line += fmt::format(", {} running, {} left", overview.running.size(),
-                          duration(overview.seconds_left));
-      for (const std::string& name : overview.running) line += "  " + name;
-    }
-    if (terminal_) line = shortened(line);
-    fmt::print(stderr, "{}{}{}", terminal_ ? "\r\033[K" : "", line, terminal_ && !last ? "" : "\n");
-    std::fflush(stderr);
-    open_ = terminal_ && !last;
-  }
-  // Before anything else is said.
-  void close() {
-    if (open_) fmt::print(stderr, "\n");
-    open_ = false;
-  }
+bool all_ended(const Overview& overview) {
+  return overview.done + overview.failed == overview.total;
+}
 
- private:
-  using Clock = std::chrono::steady_clock;
-
-  // A line that wraps cannot be rewritten.
-  static std::string shortened(const std::string& line) {
-    constexpr size_t kColumns = 79;
-    return line.size() <= kColumns ? line : line.substr(0, kColumns - 3) + "...";
-  }
-
-  bool terminal_ = isatty(STDERR_FILENO) != 0;
-  bool open_ = false;
-  Clock::time_point shown_{};
-};
+std::vector<std::string> progress_parts(const Overview& overview) {
+  std::vector<std::string> parts{fmt::format("{} of {} done", overview.done, overview.total)};
+  if (overview.failed > 0) parts.push_back(fmt::format("{} failed", overview.failed));
+  if (all_ended(overview)) return parts;
+  parts.push_back(fmt::format("{} left", duration(overview.seconds_left)));
+  parts.push_back(fmt::format("{} running:", overview.running.size()));
+  parts.insert(parts.end(), overview.running.begin(), overview.running.end());
+  return parts;
+}
 
 void list_steps(const SuiteFolder& folder, const SuiteManifest& manifest, int64_t jobs,
                 bool as_json) {
@@ -90,7 +65,7 @@ void list_steps(const SuiteFolder& folder, const SuiteManifest& manifest, int64_
     table.add({each.step.name, status, each.seconds > 0 ? duration(each.seconds) : "-"});
   }
   if (as_json) {
-    fmt::print("{}\n", rows.dump(2));
+    print_json(rows);
     return;
   }
   fmt::print("{}\n{} steps, about {} with {} jobs of {} threads, in {}\n", table.text(),
@@ -99,24 +74,22 @@ void list_steps(const SuiteFolder& folder, const SuiteManifest& manifest, int64_
 }
 
 std::string command_to_continue(const ReproduceOptions& options) {
-  std::string command =
-      fmt::format("edelta reproduce {} --preset {} --out {}", fmt::join(options.names, " "),
-                  options.preset, results_folder(options));
-  if (!options.seeds.empty()) command += fmt::format(" --seeds {}", fmt::join(options.seeds, ","));
-  if (options.jobs > 0) command += fmt::format(" --jobs {}", options.jobs);
-  return command;
+  if (!options.command.empty()) return shell_command(options.command);
+  std::vector<std::string> words{"reproduce"};
+  words.insert(words.end(), options.names.begin(), options.names.end());
+  words.insert(words.end(), {"--preset", options.preset, "--out", results_folder(options)});
+  if (!options.seeds.empty()) {
+    words.insert(words.end(), {"--seeds", fmt::format("{}", fmt::join(options.seeds, ","))});
+  }
+  if (options.jobs > 0) words.insert(words.end(), {"--jobs", std::to_string(options.jobs)});
+  return shell_command(words);
 }
 
-void finish(const SuiteFolder& folder, bool as_json) {
-  const reproduce::Results results = reproduce::collect_results(folder.path());
-  const nlohmann::ordered_json json = to_json(results);
-  base::write_json(folder.results_file(), json);
+reproduce::Results write_results(const SuiteFolder& folder) {
+  reproduce::Results results = reproduce::collect_results(folder.path());
+  base::write_json(folder.results_file(), to_json(results));
   reproduce::report::write_report(results, folder.path());
-  if (as_json) {
-    fmt::print("{}\n", json.dump(2));
-    return;
-  }
-  fmt::print("report: {}\n", (folder.path() / "report.html").string());
+  return results;
 }
 
 }  // namespace
@@ -125,7 +98,12 @@ std::string results_folder(const ReproduceOptions& options) {
   return options.out.empty() ? "results/" + options.preset : options.out;
 }
 
-void reproduce(const ReproduceOptions& options) {
+std::string report_page(const ReproduceOptions& options) {
+  return results_folder(options) + "/report.html";
+}
+
+void reproduce(const ReproduceOptions& options,
+               const std::function<void(const reproduce::Results&)>& show) {
   const int64_t cpus = base::threads();
   const SuiteFolder folder(results_folder(options));
   reproduce::suite_preset(options.preset);  // refuses an unknown one
@@ -147,8 +125,8 @@ void reproduce(const ReproduceOptions& options) {
     return list_steps(folder, asked(planned), jobs_for(planned), options.json);
   }
 
-  if (const auto warning = base::blas_warning()) fmt::print(stderr, "{}\n", *warning);
-  OverviewLine line;
+  if (const auto warning = base::blas_warning()) notice("{}\n", *warning);
+  ProgressLine line;
   ProcessLauncher launcher;
   reproduce::RunnerOutcome outcome;
   {
@@ -162,21 +140,25 @@ void reproduce(const ReproduceOptions& options) {
                         {.jobs = jobs_for(manifest),
                          .all_threads = cpus,
                          .stop_signal = [] { return static_cast<int>(received_signal); },
-                         .on_overview = [&](const Overview& overview) { line(overview); },
+                         .on_overview =
+                             [&](const Overview& overview) {
+                               const auto parts = progress_parts(overview);
+                               all_ended(overview) ? line.show_now(parts) : line.show(parts);
+                             },
                          .on_failure =
                              [&](const std::string& step, const std::string& reason) {
-                               line.close();
-                               fmt::print(stderr, "{} failed: {}\n", step, reason);
+                               line.erase();
+                               notice("{} failed: {}\n", step, reason);
                              }});
   }
   std::signal(SIGINT, SIG_DFL);
   std::signal(SIGTERM, SIG_DFL);
-  line.close();
+  line.finish();
   if (outcome.stopped_by != 0) {
-    fmt::print(stderr, "stopped; continue with: {}\n", command_to_continue(options));
+    notice("stopped; continue with: {}\n", command_to_continue(options));
     throw Interrupted(outcome.stopped_by);
   }
-  finish(folder, options.json);
+  show(write_results(folder));
   if (!outcome.failures.empty()) {
     throw Failure(fmt::format("{} steps failed; what they said is in {}", outcome.failures.size(),
                               (folder.path() / "logs").string()));
@@ -216,7 +198,15 @@ void add_reproduce(CLI::App& app) {
       "  edelta reproduce main near-pi --preset quick --jobs 2\n"
       "  edelta reproduce main-stability --preset paper --seeds 42\n"
       "  edelta reproduce all --preset smoke --out /tmp/smoke");
-  command->callback([options] { reproduce(*options); });
+  command->callback([options] {
+    reproduce(*options, [&](const reproduce::Results& results) {
+      if (options->json) {
+        print_json(to_json(results));
+      } else {
+        fmt::print("report: {}\n", report_page(*options));
+      }
+    });
+  });
 }
 
 }  // namespace edelta::cli

@@ -2,8 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
+
+#include "reproduce/results.h"
 
 namespace edelta::cli {
 
@@ -14,13 +17,17 @@ struct ReproduceOptions {
   int64_t jobs = 0;             // 0: one for each CPU
   std::string out;              // empty: results/PRESET
   bool dry_run = false;
-  bool json = false;
+  bool json = false;                 // of a dry run
+  std::vector<std::string> command;  // what continues it; empty: reproduce with these options
 };
 
-// Runs what is missing, writes the report, prints where it is.
-void reproduce(const ReproduceOptions& options);
+// Runs what is missing, writes the report and shows the results, also those of a suite of which
+// steps failed.
+void reproduce(const ReproduceOptions& options,
+               const std::function<void(const reproduce::Results&)>& show);
 
-// Where the results of these options are.
+// Where the results of these options are, and the page about them.
 std::string results_folder(const ReproduceOptions& options);
+std::string report_page(const ReproduceOptions& options);
 
 }  // namespace edelta::cli

@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
+#include "cli/print_json.h"
+#include "cli/progress_line.h"
 #include "cli/run_options.h"
 #include "cli/table.h"
 #include "edelta/probes/probes.h"
@@ -16,10 +18,17 @@ struct Options : RunOptions {
   probes::RolloutOptions rollout;
 };
 
-void run(const Options& options) {
+void run(Options options) {
   const auto model = options.model();
+  options.rollout.data = options.data;
+  ProgressLine progress;
+  progress.show({"the true trajectories"});
+  options.rollout.on_step = [&](int64_t step) {
+    progress.show({fmt::format("step {} of {}", step, options.rollout.steps)});
+  };
   const probes::Rollout rollout =
-      probes::roll_out(*model, options.folder().read_config(), options.rollout);
+      probes::roll_out(*model, options.folder().read_manifest(), options.rollout);
+  progress.erase();
   if (options.json) {
     nlohmann::ordered_json points = nlohmann::ordered_json::array();
     for (const auto& point : rollout.points) {
@@ -31,12 +40,12 @@ void run(const Options& options) {
     }
     const nlohmann::ordered_json out{{"run", options.run},
                                      {"context", rollout.context},
-                                     {"trajectories", options.rollout.trajectories},
+                                     {"trajectories", rollout.trajectories},
                                      {"points", points}};
-    fmt::print("{}\n", out.dump(2));
+    print_json(out);
     return;
   }
-  fmt::print("{} trajectories, context {}\n\n", options.rollout.trajectories, rollout.context);
+  fmt::print("{} trajectories, context {}\n\n", rollout.trajectories, rollout.context);
   Table table({{"step", Align::right},
                {"mean norm", Align::right},
                {"largest norm", Align::right},
@@ -56,6 +65,7 @@ void add_rollout(CLI::App& app) {
       "rollout", "Feed a run's predictions back; report norm drift and error against the truth");
   auto options = std::make_shared<Options>();
   add_run_options(*command, *options);
+  add_data_option(*command, *options);
   command->add_option("--steps", options->rollout.steps, "Steps to predict")
       ->check(CLI::Range(1, 100000000))
       ->capture_default_str();
@@ -64,7 +74,7 @@ void add_rollout(CLI::App& app) {
       ->capture_default_str();
   command
       ->add_option("--context", options->rollout.context,
-                   "Positions that the model sees (default: half its block)")
+                   "Positions that the model sees (default: half its block, at most the data's)")
       ->check(CLI::PositiveNumber);
   command->add_option("--points", options->rollout.points, "Steps to report")
       ->check(CLI::Range(1, 100000))

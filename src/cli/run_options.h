@@ -12,13 +12,18 @@ namespace edelta::cli {
 struct RunOptions {
   std::string run;
   std::string which = "best";
+  std::string data;  // where the run's data is now
   bool json = false;
 
   train::RunFolder folder() const { return train::RunFolder(run); }
   std::shared_ptr<models::Model> model() const;
+  // InputError where it is not what the run was trained on.
+  data::Dataset dataset() const { return load_run_data(folder().read_manifest(), data); }
 };
 
 // RUN, --weights, --json, --threads and --impl.
 void add_run_options(CLI::App& command, RunOptions& options);
+// --data, for commands that look at the run's data.
+void add_data_option(CLI::App& command, RunOptions& options);
 
 }  // namespace edelta::cli

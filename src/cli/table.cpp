@@ -2,14 +2,10 @@
 
 #include <algorithm>
 
+#include "cli/display_width.h"
+
 namespace edelta::cli {
 namespace {
-
-// Columns on the terminal: every UTF-8 sequence counts as one.
-size_t display_width(const std::string& text) {
-  return static_cast<size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
-}
 
 std::string pad(const std::string& text, size_t width, Align align) {
   const std::string space(width - std::min(width, display_width(text)), ' ');

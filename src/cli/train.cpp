@@ -1,11 +1,11 @@
 // edelta train: trains a model on a task or on the user's own sequences, and continues runs.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <csignal>
-#include <cstdio>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -13,13 +13,22 @@
 #include <vector>
 
 #include "base/json.h"
+#include "cli/checks.h"
 #include "cli/commands.h"
 #include "cli/duration.h"
 #include "cli/interrupted.h"
 #include "cli/machine_options.h"
+#include "cli/notice.h"
+#include "cli/print_json.h"
+#include "cli/setting_flags.h"
+#include "cli/shell_command.h"
+#include "cli/training_progress.h"
 #include "edelta/base/error.h"
 #include "edelta/base/machine.h"
+#include "edelta/models/registry.h"
+#include "edelta/ops/implementation.h"
 #include "edelta/train/trainer.h"
+#include "train/tensorboard.h"
 
 namespace edelta::cli {
 namespace {
@@ -31,26 +40,61 @@ using train::StepReport;
 volatile std::sig_atomic_t received_signal = 0;
 
 struct Options {
-  std::string model, task, data, preset, config, out, resume;
-  json settings = json::object();
+  std::string model, task, data, preset, config, out, resume, schedule;
+  std::optional<int64_t> threads;
+  std::string impl;
+  // What flags say, by section and key.
+  std::map<std::string, json> settings;
+  bool force = false;
+  bool quiet = false;
+  bool tensorboard = false;
   bool json_output = false;
 };
 
-// A flag's text as the JSON value it stands for: a number, a list, true, or else a word.
-json value_of(const std::string& text) {
-  json value = json::parse(text, nullptr, /*allow_exceptions=*/false);
-  return value.is_discarded() || value.is_object() ? json(text) : value;
-}
-
 // What a section says, as an object: a bare name stands for {key: name}.
-json& section(json& config, const char* key) {
+json& section(json& config, const std::string& key) {
   json& found = config[key];
+  if (found.is_null()) found = json::object();
   if (found.is_string()) found = {{key, found}};
+  if (!found.is_object()) throw InputError(key + " must be a name or an object");
   return found;
 }
 
+// A flag takes the place of what the file says, under whichever of the setting's names.
+void put(json& section, const Field& field, const json& value) {
+  std::vector<std::string> same;
+  for (const auto& [key, before] : section.items()) {
+    if (field.is_meant_by(key)) same.push_back(key);
+  }
+  for (const std::string& key : same) section.erase(key);
+  section[field.key] = value;
+}
+
+// A flag that the architecture does not have is a mistake. A file may have been another's.
+void check_architecture_has(const Options& options, const json& given,
+                            const models::ModelConfig& config) {
+  const models::Architecture& architecture = models::find_architecture(config.model);
+  const json defaults = models::to_json(models::ModelConfig{});
+  const auto flags = options.settings.find("model");
+  for (const Field& field : models::model_fields()) {
+    if (has_option(architecture, field.key)) continue;
+    if (flags != options.settings.end() && flags->second.contains(field.key)) {
+      throw InputError(fmt::format("{} has no {}", config.model, field.flag_name()));
+    }
+    const auto model = given.find("model");
+    if (model == given.end() || !model->is_object()) continue;
+    for (const auto& [key, value] : model->items()) {
+      if (field.is_meant_by(key) && value != defaults.value(field.key, json())) {
+        notice("note: {} has no {}: what {} says of it has no effect\n", config.model, field.name(),
+               options.config);
+      }
+    }
+  }
+}
+
 train::TrainConfig configuration(const Options& options) {
-  json given = options.config.empty() ? json::object() : base::read_json(options.config);
+  json given = json::object();
+  if (!options.config.empty()) given = train::configuration_in(base::read_json(options.config));
   if (!given.is_object()) throw InputError(options.config + ": must be a JSON object");
   if (!options.preset.empty()) given["preset"] = options.preset;
   if (!options.data.empty()) {
@@ -63,10 +107,14 @@ train::TrainConfig configuration(const Options& options) {
     given.erase("data");
   }
   if (!options.model.empty()) section(given, "model")["model"] = options.model;
-  for (const auto& [name, values] : options.settings.items()) {
-    for (const auto& [key, value] : values.items()) section(given, name.c_str())[key] = value;
+  for (const train::Setting& setting : train::settings()) {
+    const auto values = options.settings.find(setting.section);
+    if (values == options.settings.end() || !values->second.contains(setting.field.key)) continue;
+    put(section(given, setting.section), setting.field, values->second[setting.field.key]);
   }
-  return train::train_config_from_json(given, options.config.empty() ? "options" : options.config);
+  const train::TrainConfig config = train::train_config_from_json(given, options.config);
+  check_architecture_has(options, given, config.model);
+  return config;
 }
 
 std::filesystem::path free_folder(const train::TrainConfig& config) {
@@ -80,50 +128,11 @@ std::filesystem::path free_folder(const train::TrainConfig& config) {
   return path;
 }
 
-// One line that is rewritten on a terminal; plain lines now and then elsewhere.
-class ProgressLine {
- public:
-  void operator()(const StepReport& report) {
-    const bool last = report.iteration == report.iterations;
-    const auto now = Clock::now();
-    const double pause = terminal_ ? 0.2 : 10;
-    if (!last && std::chrono::duration<double>(now - shown_).count() < pause) return;
-    shown_ = now;
-    std::string line = fmt::format("{:>6}/{}  loss {:.3e}", report.iteration, report.iterations,
-                                   report.train_loss);
-    if (report.val_loss) line += fmt::format("  val {:.3e}", *report.val_loss);
-    if (!report.gates.empty()) line += "  γ " + gates(report.gates);
-    line += fmt::format("  {:.0f} tokens/s  {} left", report.tokens_per_second,
-                        duration(report.seconds_left));
-    fmt::print(stderr, "{}{}{}", terminal_ ? "\r\033[K" : "", line, terminal_ ? "" : "\n");
-    std::fflush(stderr);
-    open_ = terminal_;
-  }
-  void finish() {
-    if (open_) fmt::print(stderr, "\n");
-    open_ = false;
-  }
-
- private:
-  using Clock = std::chrono::steady_clock;
-
-  static std::string gates(const std::vector<double>& values) {
-    std::string text;
-    for (const double value : values)
-      text += fmt::format("{}{:.2f}", text.empty() ? "" : " ", value);
-    return text;
-  }
-
-  bool terminal_ = isatty(STDERR_FILENO) != 0;
-  bool open_ = false;
-  Clock::time_point shown_{};
-};
-
 void print_result(const RunFolder& run, const json& result, bool as_json) {
   if (as_json) {
     json out = result;
     out["run"] = run.path().string();
-    fmt::print("{}\n", out.dump(2));
+    print_json(out);
     return;
   }
   const auto number = [&](const char* key) { return result[key].get<double>(); };
@@ -132,45 +141,106 @@ void print_result(const RunFolder& run, const json& result, bool as_json) {
       number("initial_val_loss"), number("best_val_loss"), result["best_iteration"].get<int64_t>(),
       number("final_val_loss"));
   for (const auto& [name, loss] : result["strata"].items()) {
-    fmt::print("  {}: {:.4e}\n", name, loss.get<double>());
+    fmt::print("  of the stratum {} alone: {:.4e}\n", name, loss.get<double>());
   }
   fmt::print("{} parameters, {} of training; everything is in {}\n",
              result["parameters"].get<int64_t>(), duration(number("seconds")), run.path().string());
 }
 
-void run(const Options& options) {
-  if (!options.resume.empty() &&
-      (!options.settings.empty() || !options.model.empty() || !options.task.empty() ||
-       !options.config.empty() || !options.data.empty() || !options.preset.empty())) {
-    throw InputError("--resume continues a run as it was configured; it takes no other setting");
+// Signals are looked at after every batch. A second one ends the program at once: everything on the
+// disk is whole at any moment.
+void stop_on_signals() {
+  const auto remember = [](int signal) {
+    if (received_signal != 0) _exit(128 + signal);
+    received_signal = signal;
+  };
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    // A program started with nohup goes on.
+    if (std::signal(signal, remember) == SIG_IGN && signal == SIGHUP) {
+      std::signal(signal, SIG_IGN);
+    }
   }
-  if (const auto warning = base::blas_warning()) fmt::print(stderr, "{}\n", *warning);
+}
+
+// A run is continued as it was begun, unless the user asks for something else.
+void prepare_to_resume(const Options& options, const RunFolder& folder) {
+  if (!options.settings.empty()) {
+    const json protocol =
+        options.settings.contains("train") ? options.settings.at("train") : json::object();
+    const bool extends_only =
+        options.settings.size() == 1 && protocol.size() == 1 && protocol.contains("iterations");
+    if (!extends_only) {
+      throw InputError(
+          "--resume continues a run as it was configured; of the settings it takes --iterations "
+          "alone, to extend it");
+    }
+    int64_t iterations = 0;
+    json_fields::read("iterations", protocol["iterations"], iterations);
+    folder.extend(iterations, options.schedule == "stretched" ? train::Extension::stretched
+                                                              : train::Extension::held);
+  } else if (!options.schedule.empty()) {
+    throw InputError("--schedule goes with --resume and --iterations");
+  }
+  const train::Compute before = folder.read_manifest().compute;
+  std::error_code error;
+  if (!std::filesystem::exists(folder.checkpoint_file(), error)) return;
+  if (!options.threads) base::set_threads(before.threads);
+  if (options.impl.empty() && !before.implementation.empty()) {
+    ops::set_implementation(ops::parse_implementation(before.implementation));
+  }
+}
+
+void require_only_resume(const Options& options) {
+  if (!options.model.empty() || !options.task.empty() || !options.config.empty() ||
+      !options.preset.empty() || options.force) {
+    throw InputError(
+        "--resume continues a run as it was configured; beside it go --data, --iterations, "
+        "--schedule, --threads and --impl alone");
+  }
+}
+
+void run(const Options& options) {
+  if (const auto warning = base::blas_warning()) notice("{}\n", *warning);
   RunFolder folder(options.resume);
   std::optional<data::Dataset> dataset;
   if (options.resume.empty()) {
+    if (!options.schedule.empty()) throw InputError("--schedule goes with --resume");
     train::TrainConfig config = configuration(options);
     // A user's files are looked at before anything is written, and not again.
     if (!config.data.empty()) {
       dataset = load_data(config);
       fit_model_to_data(config, *dataset);
     }
+    require_memory(config, dataset ? dataset->train_x.size(1) : config.task->steps);
     folder = RunFolder(options.out.empty() ? free_folder(config).string() : options.out);
-    folder.create(config);
+    folder.create(config, options.force);
+    if (!options.quiet) notice("run folder: {}\n", folder.path().string());
+  } else {
+    require_only_resume(options);
+    prepare_to_resume(options, folder);
   }
-  fmt::print(stderr, "run folder: {}\n", folder.path().string());
 
-  std::signal(SIGINT, [](int signal) { received_signal = signal; });
-  std::signal(SIGTERM, [](int signal) { received_signal = signal; });
-  ProgressLine progress;
-  const train::TrainOptions watching{
-      .on_step = [&](const StepReport& report) { progress(report); },
-      .stop_signal = [] { return static_cast<int>(received_signal); }};
+  stop_on_signals();
+  std::optional<TrainingProgress> progress;
+  if (!options.quiet) progress.emplace();
+  std::optional<train::TensorBoardLog> tensorboard;
+  train::TrainOptions watching{
+      .stop_signal = [] { return static_cast<int>(received_signal); },
+      .on_notice = [](const std::string& text) { notice("note: {}\n", text); },
+      .data = options.data};
+  if (progress) watching.on_step = [&](const StepReport& report) { (*progress)(report); };
+  if (options.tensorboard) {
+    watching.on_metrics = [&](const json& entry) {
+      if (!tensorboard) tensorboard.emplace(folder.path(), entry["iteration"].get<int64_t>());
+      tensorboard->add(entry);
+    };
+  }
   const train::TrainOutcome outcome = dataset ? train::train(folder, std::move(*dataset), watching)
                                               : train::train(folder, watching);
-  progress.finish();
+  progress.reset();
   if (outcome.stopped_by != 0) {
-    fmt::print(stderr, "stopped; continue with: edelta train --resume {}\n",
-               folder.path().string());
+    notice("stopped; continue with: {}\n",
+           shell_command({"train", "--resume", folder.path().string()}));
     throw Interrupted(outcome.stopped_by);
   }
   print_result(folder, outcome.result, options.json_output);
@@ -182,41 +252,76 @@ void add_train(CLI::App& app) {
   CLI::App* command =
       app.add_subcommand("train", "Train a model; every run is a folder that can be resumed");
   auto options = std::make_shared<Options>();
-  command->add_option("--model", options->model, "Architecture (default: edelta)");
-  command->add_option("--task", options->task, "Generated task, see edelta data --help");
+  const auto listed = [](const auto& items) {
+    std::string text;
+    for (const auto& item : items) text += fmt::format("\n{}: {}", item.name, item.summary);
+    return text;
+  };
+  command
+      ->add_option("--model", options->model,
+                   "Architecture (default: edelta)" + listed(models::architectures()))
+      ->check(kNotEmpty);
+  command
+      ->add_option("--task", options->task,
+                   fmt::format("Generated task: {}", fmt::join(data::task_names(), ", ")))
+      ->check(kNotEmpty);
   command
       ->add_option("--data", options->data,
-                   "Folder with train_x.npy, train_y.npy, val_x.npy, val_y.npy")
+                   "Folder with train_x.npy, train_y.npy, val_x.npy, val_y.npy; with --resume: "
+                   "where the run's data is now")
+      ->check(kNotEmpty)
       ->excludes("--task");
-  std::string presets;
-  for (const auto& preset : train::presets()) {
-    presets += fmt::format("\n{}: {}", preset.name, preset.summary);
-  }
-  command->add_option("--preset", options->preset,
-                      "Settings to start from (default: paper)" + presets);
-  command->add_option("--config", options->config, "JSON file with settings; flags win");
-  command->add_option("--out", options->out, "Run folder (default: runs/MODEL-TASK-PRESET-seedN)");
+  command
+      ->add_option("--preset", options->preset,
+                   "Settings to start from (default: paper)" + listed(train::presets()))
+      ->check(kNotEmpty);
+  command
+      ->add_option("--config", options->config,
+                   "JSON file with settings, or another run's config.json; flags win")
+      ->check(kNotEmpty);
+  command->add_option("--out", options->out, "Run folder (default: runs/MODEL-TASK-PRESET-seedN)")
+      ->check(kNotEmpty);
+  command->add_flag("--force", options->force, "Replace the run that is in the folder");
   command->add_option("--resume", options->resume, "Continue the run in this folder")
+      ->check(kNotEmpty)
       ->excludes("--out");
+  command
+      ->add_option("--schedule", options->schedule,
+                   "With --resume and a larger --iterations: the learning rate is held at its end, "
+                   "or its cosine stretched to the new one (default: held)")
+      ->check(CLI::IsMember({"held", "stretched"}));
   for (const train::Setting& setting : train::settings()) {
-    command
-        ->add_option_function<std::string>(
-            setting.field.flag_name(),
-            [options, setting](const std::string& text) {
-              options->settings[setting.section][setting.field.key] = value_of(text);
-            },
-            setting.field.help)
-        ->group(std::string("Settings: ") + setting.section);
+    CLI::Option* flag = add_field_flag(*command, setting.field, options->settings[setting.section]);
+    flag->group(std::string("Settings: ") + setting.section);
+    if (!setting.default_value.empty()) flag->default_str(setting.default_value);
   }
   add_machine_options(*command);
+  command->get_option("--threads")->each([options](const std::string& text) {
+    options->threads = std::stoll(text);
+  });
+  command->get_option("--impl")->each([options](const std::string& text) { options->impl = text; });
+  command->add_flag("--tensorboard", options->tensorboard,
+                    "Also write event files for TensorBoard into the run folder");
+  command->add_flag("--quiet", options->quiet, "Say nothing but the result, notes and errors");
   command->add_flag("--json", options->json_output, "Print the result as JSON");
   command->footer(
-      "Ctrl-C finishes the step, saves and says how to resume.\n\nExamples:\n"
+      "Layers and width are by default those at which the paper compares; the defaults of a "
+      "task's\n"
+      "settings are the task's own, and presets change some.\n"
+      "Strata are validation sequences whose loss is also given alone: gyroscope has slow (θ < "
+      "0.5) and\n"
+      "fast (θ > 1.5) ones, a user's data those in its task.json.\n"
+      "Ctrl-C finishes the batch, saves and says how to resume; a second one ends at once.\n\n"
+      "Examples:\n"
       "  edelta train --model edelta --task stability --preset smoke\n"
       "  edelta train --model gpt --task gyroscope --seed 123 --out runs/mine\n"
       "  edelta train --model edelta --pool prefix --data my-sequences --iterations 500\n"
-      "  edelta train --resume runs/mine");
-  command->callback([options] { run(*options); });
+      "  edelta train --resume runs/mine\n"
+      "  edelta train --resume runs/mine --iterations 4000 --schedule stretched");
+  command->callback([options] {
+    std::erase_if(options->settings, [](const auto& entry) { return entry.second.is_null(); });
+    run(*options);
+  });
 }
 
 }  // namespace edelta::cli

@@ -3,10 +3,12 @@
 #include <nlohmann/json.hpp>
 
 #include <CLI/CLI.hpp>
-#include <iostream>
 #include <memory>
 
+#include "cli/checks.h"
 #include "cli/commands.h"
+#include "cli/print_json.h"
+#include "cli/progress_line.h"
 #include "edelta/base/error.h"
 #include "edelta/verify/theorems.h"
 
@@ -18,14 +20,19 @@ struct VerifyOptions {
   bool json = false;
 };
 
-void verify(const VerifyOptions& options) {
+void verify(VerifyOptions options) {
+  ProgressLine progress;
+  options.theorems.on_check = [&](const verify::TheoremProgress& at) {
+    progress.show(
+        {fmt::format("{} of {}", at.number, at.total), at.id, fmt::format("n = {}", at.n)});
+  };
   const verify::TheoremReport report = verify::verify_theorems(options.theorems);
+  progress.erase();
   if (options.json) {
-    std::cout << verify::to_json(report).dump(2) << "\n";
+    print_json(verify::to_json(report));
   } else {
-    std::cout << verify::to_table(report);
+    fmt::print("{}", verify::to_table(report));
   }
-  std::cout.flush();
   if (report.all_hold()) return;
   throw Failure(fmt::format("{} of {} statements fail", report.failures(), report.rows.size()));
 }
@@ -42,6 +49,7 @@ void add_verify(CLI::App& app) {
       ->delimiter(',')
       ->capture_default_str();
   command->add_option("--seed", options->theorems.seed, "Of the random operators")
+      ->check(kSeed)
       ->capture_default_str();
   command->add_flag("--json", options->json, "Print JSON");
   command->footer(

@@ -4,11 +4,12 @@
 #include <fmt/ranges.h>
 
 #include <nlohmann/json.hpp>
-#include <system_error>
 
 #include "base/atomic_file.h"
+#include "base/atomic_folder.h"
 #include "base/json.h"
 #include "base/printable.h"
+#include "data/dataset_files.h"
 #include "edelta/base/error.h"
 #include "edelta/base/npy.h"
 
@@ -21,7 +22,7 @@ std::string shape_text(const torch::Tensor& tensor) {
   return fmt::format("[{}]", fmt::join(tensor.sizes(), ", "));
 }
 
-void check_finite(const torch::Tensor& values, const fs::path& path) {
+void check_finite(const torch::Tensor& values, const std::string& source) {
   const torch::Tensor bad = torch::nonzero(torch::isfinite(values).logical_not());
   if (bad.size(0) == 0) return;
   const torch::Tensor index = bad[0];
@@ -32,18 +33,11 @@ void check_finite(const torch::Tensor& values, const fs::path& path) {
     value = value[place.back()];
   }
   throw InputError(fmt::format("{}: the value at [{}] is {}; all must be finite float32 numbers",
-                               path.string(), fmt::join(place, ", "), value.item<float>()));
+                               source, fmt::join(place, ", "), value.item<float>()));
 }
 
 torch::Tensor read_sequences(const fs::path& path) {
-  torch::Tensor values = base::read_npy(path).to(torch::kFloat);
-  if ((values.dim() != 2 && values.dim() != 3) || values.numel() == 0) {
-    throw InputError(
-        fmt::format("{}: the shape must be [N, T, dim] or [N, dim], none of them 0, not {}",
-                    path.string(), shape_text(values)));
-  }
-  check_finite(values, path);
-  return values.dim() == 2 ? values.unsqueeze(1) : values;
+  return as_sequences(base::read_npy(path), path.string());
 }
 
 std::pair<torch::Tensor, torch::Tensor> read_pair(const fs::path& folder,
@@ -76,7 +70,8 @@ Stratum read_stratum(const std::string& name, const nlohmann::json& rows, std::i
 
 std::vector<Stratum> read_strata(const fs::path& path, std::int64_t count) {
   std::vector<Stratum> strata;
-  if (!fs::exists(path)) return strata;
+  std::error_code error;
+  if (!fs::exists(path, error)) return strata;
   const nlohmann::json task = base::read_json(path);
   const auto found = task.find("strata");
   if (found == task.end()) return strata;
@@ -91,20 +86,33 @@ std::vector<Stratum> read_strata(const fs::path& path, std::int64_t count) {
 
 }  // namespace
 
-void write_dataset(const fs::path& folder, const Dataset& dataset, const TaskOptions& options) {
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error) {
-    throw Failure(fmt::format("cannot make the folder {}: {}", folder.string(), error.message()));
+torch::Tensor as_sequences(const torch::Tensor& array, const std::string& source) {
+  const torch::Tensor values = array.to(torch::kFloat);
+  if ((values.dim() != 2 && values.dim() != 3) || values.numel() == 0) {
+    throw InputError(
+        fmt::format("{}: the shape must be [N, T, dim] or [N, dim], none of them 0, not {}", source,
+                    shape_text(values)));
   }
-  base::write_npy(folder / "train_x.npy", dataset.train_x);
-  base::write_npy(folder / "train_y.npy", dataset.train_y);
-  base::write_npy(folder / "val_x.npy", dataset.val_x);
-  base::write_npy(folder / "val_y.npy", dataset.val_y);
+  check_finite(values, source);
+  return values.dim() == 2 ? values.unsqueeze(1) : values;
+}
+
+void require_free(const fs::path& folder, bool replace) {
+  base::AtomicFolder::check(folder, replace, dataset_files());
+}
+
+void write_dataset(const fs::path& folder, const Dataset& dataset, const TaskOptions& options,
+                   bool replace) {
+  base::AtomicFolder writing(folder);
+  base::write_npy(writing.path() / "train_x.npy", dataset.train_x);
+  base::write_npy(writing.path() / "train_y.npy", dataset.train_y);
+  base::write_npy(writing.path() / "val_x.npy", dataset.val_x);
+  base::write_npy(writing.path() / "val_y.npy", dataset.val_y);
   nlohmann::json strata = nlohmann::json::object();
   for (const Stratum& stratum : dataset.val_strata) strata[stratum.name] = stratum.rows;
   const nlohmann::json task{{"options", options}, {"strata", strata}};
-  base::write_text_atomically(folder / "task.json", task.dump(1) + "\n");
+  base::write_text_atomically(writing.path() / kTaskFile, task.dump(1) + "\n");
+  writing.commit(replace, dataset_files());
 }
 
 Dataset read_dataset(const fs::path& folder) {
@@ -116,7 +124,7 @@ Dataset read_dataset(const fs::path& folder) {
                     "T and dim must be the same",
                     folder.string(), shape_text(train_x), shape_text(val_x)));
   }
-  return {train_x, train_y, val_x, val_y, read_strata(folder / "task.json", val_x.size(0))};
+  return {train_x, train_y, val_x, val_y, read_strata(folder / kTaskFile, val_x.size(0))};
 }
 
 }  // namespace edelta::data

@@ -1,10 +1,12 @@
 #include <ATen/Parallel.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include "base/portable_math.h"
 #include "base/random.h"
+#include "edelta/base/machine.h"
 #include "edelta/data/dataset.h"
 
 namespace edelta::data {
@@ -124,6 +126,13 @@ void add_stratum(Dataset& dataset, const char* name, const std::vector<double>& 
 
 Dataset generate(const TaskOptions& options) {
   validate(options);
+  // x and y in float32.
+  const double values = static_cast<double>(options.dim) * static_cast<double>(options.steps) *
+                        static_cast<double>(options.train + options.val);
+  base::require_memory(
+      8 * values,
+      fmt::format("task {}: sequences of dim {}, steps {}, train {} and val {}", options.task,
+                  options.dim, options.steps, options.train, options.val));
   const Trajectories train = generate_split(options, base::Stream::training_data, options.train);
   const Trajectories val = generate_split(options, base::Stream::validation_data, options.val);
   Dataset dataset{train.x, train.y, val.x, val.y, {}};

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/printable.h"
+#include "base/suggest.h"
 #include "edelta/base/error.h"
 
 namespace edelta::data {
@@ -104,7 +105,13 @@ Planes read_planes(const nlohmann::json& value, const TaskOptions& options) {
 
 void read_option(const std::string& key, const nlohmann::json& value, TaskOptions& options) {
   if (!has_option(options, key)) {
-    throw InputError(fmt::format("task {} has no option {}", options.task, base::printable(key)));
+    std::vector<std::string> known;
+    for (const Field& field : task_fields()) {
+      if (has_option(options, field.key)) known.push_back(field.key);
+    }
+    throw InputError(fmt::format("task {} has no option {}; it has: {}{}", options.task,
+                                 base::printable(key), fmt::join(known, ", "),
+                                 base::did_you_mean(key, known)));
   }
   if (key == "dim") options.dim = read_integer(value, options, "dim");
   if (key == "steps") options.steps = read_integer(value, options, "steps");
@@ -128,7 +135,7 @@ std::vector<Field> task_fields() {
           {"steps", "Positions T of a sequence"},
           {"train", "Training sequences", "train-size"},
           {"val", "Validation sequences", "val-size"},
-          {"theta", "Rotation angle, or a range as [min,max]"},
+          {"theta", "Rotation angle below π, or a range as [min,max]"},
           {"planes", "Planes that a rotation turns: random, first or all"},
           {"noise", "Standard deviation of the noise (stability)"},
           {"seed", "Seed of the data", "task-seed"}};
@@ -144,8 +151,9 @@ TaskOptions default_task_options(const std::string& task) {
   for (const TaskOptions& options : paper_tasks()) {
     if (options.task == task) return options;
   }
-  throw InputError(fmt::format("unknown task {}; there are {}", base::printable(task),
-                               fmt::join(task_names(), ", ")));
+  throw InputError(fmt::format("unknown task {}; there are {}{}", base::printable(task),
+                               fmt::join(task_names(), ", "),
+                               base::did_you_mean(task, task_names())));
 }
 
 void validate(const TaskOptions& options) {

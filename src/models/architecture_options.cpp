@@ -75,8 +75,9 @@ void validate(const JointNetOptions& options, const ModelConfig&) {
 
 void validate(const HybridOptions& options, const ModelConfig&) {
   if (options.gate_reg_weight >= 0) return;
-  throw InputError(
-      fmt::format("gate_reg_weight is {}; it must not be negative", options.gate_reg_weight));
+  throw InputError(fmt::format("{} is {}; it must not be negative",
+                               field_name<HybridOptions>("gate_reg_weight"),
+                               options.gate_reg_weight));
 }
 
 void validate(const SinkhornOptions& options, const ModelConfig&) {

@@ -38,27 +38,29 @@ std::vector<OptionGroup> option_groups() {
 
 }  // namespace
 
-void require_range(const char* key, int64_t value, int64_t least, int64_t most) {
+void require_range(const std::string& name, int64_t value, int64_t least, int64_t most) {
   require(value >= least && value <= most,
-          fmt::format("{} is {}; it must be from {} to {}", key, value, least, most));
+          fmt::format("{} is {}; it must be from {} to {}", name, value, least, most));
 }
 
 void validate(const ModelConfig& config) {
-  find_architecture(config.model);
-  require_range("n_layer", config.n_layer, 1, 10'000);
-  require_range("n_embd", config.n_embd, 1, kLargestSize);
-  require_range("n_head", config.n_head, 1, kLargestSize);
-  require_range("n_streams", config.n_streams, 1, kLargestSize);
-  require_range("block_size", config.block_size, 1, kLargestSize);
-  require_range("input_dim", config.input_dim, 1, kLargestSize);
-  require_range("vocab_size", config.vocab_size, 1, kLargestSize);
-  for (const OptionGroup& group : option_groups()) group.check(config.options, config);
-  require(config.n_embd % config.n_streams == 0,
-          fmt::format("n_streams is {}; it must divide n_embd, which is {}", config.n_streams,
-                      config.n_embd));
-  require(config.n_embd % config.n_head == 0,
-          fmt::format("n_head is {}; it must divide n_embd, which is {}", config.n_head,
-                      config.n_embd));
+  const Architecture& architecture = find_architecture(config.model);
+  const auto name = [](const char* key) { return field_name<ModelConfig>(key); };
+  require_range(name("n_layer"), config.n_layer, 1, 10'000);
+  require_range(name("n_embd"), config.n_embd, 1, kLargestSize);
+  require_range(name("n_head"), config.n_head, 1, kLargestSize);
+  require_range(name("n_streams"), config.n_streams, 1, kLargestSize);
+  require_range(name("block_size"), config.block_size, 1, kLargestSize);
+  require_range(name("input_dim"), config.input_dim, 1, kLargestSize);
+  require_range(name("vocab_size"), config.vocab_size, 1, kLargestSize);
+  for (const OptionGroup& group : architecture.options) group.check(config.options, config);
+  const auto require_divisor = [&](const char* key, int64_t value) {
+    require(config.n_embd % value == 0,
+            fmt::format("{} is {}; it must divide {}, which is {}", name(key), value,
+                        name("n_embd"), config.n_embd));
+  };
+  if (architecture.streams) require_divisor("n_streams", config.n_streams);
+  require_divisor("n_head", config.n_head);
   require(config.dropout >= 0 && config.dropout < 1,
           fmt::format("dropout is {}; it must be at least 0 and below 1", config.dropout));
 }

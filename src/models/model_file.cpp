@@ -65,6 +65,9 @@ std::vector<std::string> load_parameters(Model& model, const base::TensorMap& pa
       throw InputError(fmt::format("{}: '{}' has shape {}; the model's has {}", source, given_name,
                                    shape_text(value), shape_text(found->second)));
     }
+    if (!torch::isfinite(value).all().item<bool>()) {
+      throw InputError(fmt::format("{}: '{}' has values that are not finite", source, given_name));
+    }
     copies.emplace_back(found->second, value);
     own.erase(found);
   }
@@ -78,19 +81,31 @@ std::vector<std::string> load_parameters(Model& model, const base::TensorMap& pa
   return notices;
 }
 
-void save_model(const std::filesystem::path& folder, const Model& model) {
+void save_model(const std::filesystem::path& folder, const Model& model,
+                const base::Metadata& metadata) {
   base::make_folder(folder);
-  base::write_safetensors(folder / "model.safetensors", parameters_of(model), {{"format", "pt"}});
-  base::write_json(folder / "config.json", to_json(model.config()));
+  const nlohmann::ordered_json config = to_json(model.config());
+  base::Metadata all = metadata;
+  all["format"] = "pt";
+  all[kConfigKey] = config.dump();
+  // The weights first: a model.safetensors that names another configuration is noticed.
+  base::write_safetensors(folder / "model.safetensors", parameters_of(model), all);
+  base::write_json(folder / "config.json", config);
 }
 
 LoadedModel load_model(const std::filesystem::path& folder) {
   const std::filesystem::path config_path = folder / "config.json";
-  const auto config = model_config_from_json(base::read_json(config_path), config_path.string());
-  const base::TensorFile file = base::read_safetensors(folder / "model.safetensors");
+  const nlohmann::json json = base::read_json(config_path);
+  const auto config = model_config_from_json(json, config_path.string());
+  base::TensorFile file = base::read_safetensors(folder / "model.safetensors");
+  const auto own = file.metadata.find(kConfigKey);
+  if (own != file.metadata.end() && base::parse_json(own->second, file.source) != json) {
+    throw InputError(fmt::format("{} does not belong to {}: its configuration is another",
+                                 config_path.string(), file.source));
+  }
   auto model = make_model(config);
   auto notices = load_parameters(*model, file.tensors, file.source);
-  return {std::move(model), std::move(notices)};
+  return {std::move(model), std::move(notices), std::move(file.metadata), file.checked};
 }
 
 }  // namespace edelta::models

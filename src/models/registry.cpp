@@ -1,9 +1,11 @@
 #include "edelta/models/registry.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
+#include "base/suggest.h"
 #include "edelta/base/error.h"
 #include "edelta/models/architecture_options.h"
 #include "models/connections/connections.h"
@@ -81,13 +83,25 @@ std::vector<Architecture>& registry() {
 
 const std::vector<Architecture>& architectures() { return registry(); }
 
+bool has_option(const Architecture& architecture, const std::string& key) {
+  if (key == "n_streams") return architecture.streams;
+  const auto has = [&](const std::vector<Field>& fields) {
+    return std::any_of(fields.begin(), fields.end(),
+                       [&](const Field& field) { return field.key == key; });
+  };
+  return has(fields_of<ModelConfig>()) ||
+         std::any_of(architecture.options.begin(), architecture.options.end(),
+                     [&](const OptionGroup& group) { return has(group.fields); });
+}
+
 const Architecture& find_architecture(const std::string& name) {
-  std::string known;
+  std::vector<std::string> known;
   for (const Architecture& architecture : registry()) {
     if (architecture.name == name) return architecture;
-    known += (known.empty() ? "" : ", ") + architecture.name;
+    known.push_back(architecture.name);
   }
-  throw InputError(fmt::format("model is '{}'; it must be one of: {}", name, known));
+  throw InputError(fmt::format("model is '{}'; it must be one of: {}{}", name,
+                               fmt::join(known, ", "), base::did_you_mean(name, known)));
 }
 
 const Architecture* find_published(const std::string& name) {

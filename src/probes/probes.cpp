@@ -32,16 +32,17 @@ std::vector<double> to_vector(const Tensor& tensor) {
 }
 
 // Validation trajectories [N, ≥ context, dim], as long as the truth is known up to `length`.
-Tensor true_trajectories(const train::TrainConfig& config, int64_t count, int64_t length) {
-  if (config.task) {
-    data::TaskOptions task = *config.task;
+Tensor true_trajectories(const train::RunManifest& run, const RolloutOptions& options,
+                         int64_t length) {
+  if (run.config.task && options.data.empty()) {
+    data::TaskOptions task = *run.config.task;
     if (task.steps > 1) task.steps = length;
     task.train = 1;
-    task.val = std::min(count, task.val);
+    task.val = std::min(options.trajectories, task.val);
     return data::generate(task).val_x;
   }
-  const data::Dataset dataset = data::read_dataset(config.data);
-  return dataset.val_x.narrow(0, 0, std::min(count, dataset.val_x.size(0)));
+  const Tensor all = train::load_run_data(run, options.data).val_x;
+  return all.narrow(0, 0, std::min(options.trajectories, all.size(0)));
 }
 
 OperatorSummary summarise(const std::string& name, const Tensor& operators) {
@@ -64,8 +65,12 @@ OperatorSummary summarise(const std::string& name, const Tensor& operators) {
 NormProbe probe_norms(models::Model& model, const NormProbeOptions& options) {
   const torch::NoGradGuard no_grad;
   model.eval();
+  const int64_t positions = options.positions, block = model.config().block_size;
+  if (positions > block) {
+    throw InputError(fmt::format("positions is {}; the model sees at most {}", positions, block));
+  }
   const Tensor x =
-      unit_vectors(options.sequences, options.positions, model.config().input_dim, options.seed);
+      unit_vectors(options.sequences, positions, model.config().input_dim, options.seed);
   const Tensor norms = model.predict(x).to(torch::kFloat64).norm(2, -1);
   const Tensor mean = norms.mean(0);
   return {to_vector(mean), to_vector(norms.std(0)), (mean - 1).abs().mean().item<double>(),
@@ -95,21 +100,22 @@ NormProbe norm_probe_from_json(const nlohmann::json& json, const std::string& so
   return probe;
 }
 
-Rollout roll_out(models::Model& model, const train::TrainConfig& config,
+Rollout roll_out(models::Model& model, const train::RunManifest& run,
                  const RolloutOptions& options) {
   const torch::NoGradGuard no_grad;
   model.eval();
   const int64_t block = model.config().block_size;
-  const int64_t context = options.context > 0 ? options.context : std::max<int64_t>(1, block / 2);
+  int64_t context = options.context > 0 ? options.context : std::max<int64_t>(1, block / 2);
   if (context > block) {
     throw InputError(fmt::format("the context is {}; the model sees at most {}", context, block));
   }
-  const Tensor truth = true_trajectories(config, options.trajectories, context + options.steps);
+  const Tensor truth = true_trajectories(run, options, context + options.steps);
+  if (options.context == 0) context = std::min(context, truth.size(1));
   if (truth.size(1) < context) {
     throw InputError(fmt::format("the context is {}, but the sequences have {} positions", context,
                                  truth.size(1)));
   }
-  Rollout rollout{context, {}};
+  Rollout rollout{context, truth.size(0), {}};
   Tensor window = truth.narrow(1, 0, context).clone();
   const int64_t stride = std::max<int64_t>(1, options.steps / options.points);
   for (int64_t step = 1; step <= options.steps; ++step) {

@@ -49,6 +49,7 @@ ExperimentResult result_of(const Experiment& experiment, RunArchive& archive) {
                           .ours = experiment.ours,
                           .claim = experiment.claim,
                           .method = experiment.method};
+  if (experiment.scope) result.method += " " + experiment.scope(experiment, archive);
   if (experiment.tables) result.tables = experiment.tables(experiment, archive);
   if (experiment.figures) result.figures = experiment.figures(experiment, archive);
   std::erase_if(result.figures, [](const Figure& figure) { return figure.panels.empty(); });
@@ -69,7 +70,7 @@ Results collect_results(const std::filesystem::path& path) {
                   .version = kVersion,
                   .machine = machine_of(archive, chosen),
                   .runs = progress(plan_steps(folder, manifest, chosen), failed),
-                  .protocol = summarise_protocol(archive.preset()),
+                  .protocol = summarise_protocol(archive.preset(), chosen),
                   .differences = protocol_differences(),
                   .verdict_rule = verdict_rule(),
                   .experiments = {}};

@@ -46,7 +46,7 @@ struct Experiment {
   std::string title;
   bool ours = false;
   std::string claim;   // what the paper says
-  std::string method;  // what is done here
+  std::string method;  // what is done here, in every suite
   // Models that are trained for it. Their ids are names too: of the experiment with these alone.
   std::vector<TrainingTable> trainings = {};
 
@@ -54,6 +54,8 @@ struct Experiment {
   std::function<void(const Experiment&, Plan&)> plan_once = {};
   // … and those of each seed.
   std::function<void(const Experiment&, Plan&, uint64_t seed)> plan_seed = {};
+  // What of it this suite does (models, sizes, seeds), in sentences that follow the method.
+  std::function<std::string(const Experiment&, const RunArchive&)> scope = {};
   // From what has been run so far. Figures without panels are left out.
   std::function<std::vector<Table>(const Experiment&, RunArchive&)> tables = {};
   std::function<std::vector<Figure>(const Experiment&, RunArchive&)> figures = {};

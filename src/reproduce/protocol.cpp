@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
+#include <set>
 #include <type_traits>
 
 #include "edelta/models/registry.h"
 #include "edelta/train/config.h"
+#include "reproduce/experiment.h"
 #include "reproduce/suite_preset.h"
 
 namespace edelta::reproduce {
@@ -70,18 +72,30 @@ std::vector<NamedSetting> training_settings(const train::Protocol& protocol) {
 
 }  // namespace
 
-ProtocolSummary summarise_protocol(const SuitePreset& preset) {
+std::optional<ProtocolSummary> summarise_protocol(const SuitePreset& preset,
+                                                  const std::vector<Experiment>& experiments) {
+  std::set<std::string> trained, tasks;
+  for (const Experiment& experiment : experiments) {
+    for (const TrainingTable& table : experiment.trainings) {
+      tasks.insert(table.task);
+      for (const Variant& variant : table.variants) trained.insert(variant.model);
+    }
+  }
+  if (trained.empty()) return std::nullopt;
   Changes changes(preset);
   changes.add("", {}, "train", {"iterations", "batch", "lr", "min_lr", "warmup"});
   for (const auto& architecture : models::architectures()) {
+    if (!trained.contains(architecture.name)) continue;
     changes.add(architecture.name + ": ", {.model = architecture.name}, "model",
                 {"n_layer", "n_embd"});
   }
   for (const std::string task : {"gyroscope", "stability", "near-pi", "near-pi-multi"}) {
+    if (!tasks.contains(task)) continue;
     changes.add(task + ": ", {.task = task}, "task", {"dim", "steps", "train", "val"});
   }
-  return {preset.train_preset,
-          training_settings(configured(preset.train_preset, preset.train).train), changes.list()};
+  return ProtocolSummary{preset.train_preset,
+                         training_settings(configured(preset.train_preset, preset.train).train),
+                         changes.list()};
 }
 
 const std::vector<ProtocolDifference>& protocol_differences() {
@@ -90,7 +104,7 @@ const std::vector<ProtocolDifference>& protocol_differences() {
        "the identity is overwritten by N(0, 0.02²) when the model initialises",
        "N(0, 0.02²), because the paper's numbers come from it; the experiment projection-init has "
        "the identity"},
-      {"zero-initialised routers (JPmHC, edelta-stream)", "—", "overwritten the same way",
+      {"zero-initialised routers (jpmhc, edelta-stream)", "—", "overwritten the same way",
        "N(0, 0.02²), by the same switch"},
       {"zero-initialised fused net (edelta-stream)", "—",
        "overwritten the same way, which saves it: at zero both branches are dead", "N(0, 0.02²)"},
@@ -99,7 +113,7 @@ const std::vector<ProtocolDifference>& protocol_differences() {
       {"pooling", "mean over the sequence", "the same: sees the future",
        "the same for the paper's tables, marked there; the experiment causal has prefix and token "
        "pooling"},
-      {"DDL", "adds the value term β k vᵀ in a figure", "no value term; the block adds F",
+      {"ddl", "adds the value term β k vᵀ in a figure", "no value term; the block adds F",
        "as the code"},
       {"gate loss of the stream model", "summed over layers", "computed, never added", "added"},
       {"near-π set sizes (training / validation)", "800 / 200", "1000 / 500", "800 / 200"},

@@ -2,12 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
 namespace edelta::reproduce {
 
+struct Experiment;
 struct SuitePreset;
 
 // A value of a configuration, as it stands in its JSON.
@@ -24,7 +26,9 @@ struct ProtocolSummary {
   std::vector<NamedSetting> train;   // its settings
   std::vector<std::string> changes;  // what of them is not the paper's, in words
 };
-ProtocolSummary summarise_protocol(const SuitePreset& preset);
+// Of what the experiments train; nothing where they train nothing.
+std::optional<ProtocolSummary> summarise_protocol(const SuitePreset& preset,
+                                                  const std::vector<Experiment>& experiments);
 
 // Where paper and published code disagree, and what is done here (specification 9).
 struct ProtocolDifference {

@@ -21,24 +21,6 @@ RunOutcome read_outcome(const train::RunFolder& run) {
   return outcome;
 }
 
-std::vector<LoggedStep> read_log(const train::RunFolder& run) {
-  std::vector<LoggedStep> log;
-  const std::vector<json> entries = run.read_metrics();
-  with_source(run.metrics_file().string(), [&] {
-    for (const json& entry : entries) {
-      LoggedStep& step = log.emplace_back();
-      step.iteration = entry["iteration"].get<int64_t>();
-      const auto read = [&](const char* key, std::optional<double>& field) {
-        if (entry.contains(key)) field = base::required_number(entry, key);
-      };
-      read("val_loss", step.val_loss);
-      read("gradient_norm", step.gradient_norm);
-      if (entry.contains("gamma")) step.gamma = base::required_numbers(entry, "gamma");
-    }
-  });
-  return log;
-}
-
 }  // namespace
 
 double training_seconds(const std::filesystem::path& result_file) {

@@ -12,6 +12,7 @@
 #include "edelta/train/config.h"
 #include "reproduce/experiment.h"
 #include "reproduce/results.h"
+#include "reproduce/run_log.h"
 #include "reproduce/suite_folder.h"
 #include "reproduce/suite_preset.h"
 
@@ -24,18 +25,11 @@ struct RunOutcome {
   MachineSummary machine;
 };
 
-// An entry of its metrics, with what the results are made of.
-struct LoggedStep {
-  int64_t iteration = 0;
-  std::optional<double> val_loss, gradient_norm;
-  std::vector<double> gamma;  // of every operator
-};
-
 struct RunRecord {
   std::string name;
   train::TrainConfig config;
   std::optional<RunOutcome> outcome;  // of a finished run
-  std::vector<LoggedStep> log;        // of a finished run
+  RunLog log;                         // of a finished run
 };
 
 // That a finished run took; 0 where its result does not say.

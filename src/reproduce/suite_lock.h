@@ -1,6 +1,7 @@
 // One runner at a time in a suite's folder.
 #pragma once
 
+#include "base/file_lock.h"
 #include "reproduce/suite_folder.h"
 
 namespace edelta::reproduce {
@@ -10,12 +11,9 @@ namespace edelta::reproduce {
 class SuiteLock {
  public:
   explicit SuiteLock(const SuiteFolder& folder);
-  ~SuiteLock();
-  SuiteLock(const SuiteLock&) = delete;
-  SuiteLock& operator=(const SuiteLock&) = delete;
 
  private:
-  int descriptor_ = -1;
+  base::FileLock lock_;
 };
 
 }  // namespace edelta::reproduce

@@ -4,36 +4,28 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "reproduce/curve.h"
 #include "reproduce/statistics.h"
 #include "reproduce/training_tables.h"
+#include "reproduce/wording.h"
 
 namespace edelta::reproduce {
 namespace {
-
-using Quantity = std::optional<double> LoggedStep::*;
-
-std::map<double, double> logged(const RunRecord& run, Quantity quantity) {
-  std::map<double, double> values;
-  for (const LoggedStep& step : run.log) {
-    if (step.*quantity) values[static_cast<double>(step.iteration)] = *(step.*quantity);
-  }
-  return values;
-}
 
 // Variants of one model are told apart by their label, architectures by their colour.
 std::string colour_of(const Variant& variant) {
   return variant.label == variant.model ? variant.model : "";
 }
 
-Panel curves_panel(RunArchive& archive, const TrainingTable& table, Quantity quantity,
+Panel curves_panel(RunArchive& archive, const TrainingTable& table, LoggedQuantity quantity,
                    const std::string& label) {
   Panel panel{.title = table.short_title(), .x = {"iteration"}, .y = {label, true}};
   for (const Variant& variant : table.variants) {
     std::vector<std::map<double, double>> runs;
     for (const RunRecord* run : archive.finished(table, variant)) {
-      runs.push_back(logged(*run, quantity));
+      runs.push_back(logged(run->log, quantity));
     }
     const Curve curve = over_runs(runs);
     if (curve.empty()) continue;
@@ -77,8 +69,15 @@ Panel gates_panel(RunArchive& archive, const TrainingTable& table, const Variant
   Panel panel{.title = table.short_title() + ", " + variant.label, .x = {"iteration"}, .y = {"γ"}};
   const auto runs = archive.finished(table, variant);
   if (runs.empty()) return panel;
+  panel.series = gate_series(runs.front()->log);
+  return panel;
+}
+
+}  // namespace
+
+std::vector<Series> gate_series(const RunLog& log) {
   std::vector<Curve> gates;
-  for (const LoggedStep& step : runs.front()->log) {
+  for (const LoggedStep& step : log) {
     if (step.gamma.empty()) continue;
     gates.resize(step.gamma.size());
     for (size_t i = 0; i < gates.size(); ++i) {
@@ -86,13 +85,27 @@ Panel gates_panel(RunArchive& archive, const TrainingTable& table, const Variant
       gates[i].y.push_back(step.gamma[i]);
     }
   }
+  std::vector<Series> all;
   for (size_t i = 0; i < gates.size(); ++i) {
     const bool attention = i % 2 == 0;
-    panel.series.push_back(series(fmt::format("{} {}", i / 2 + 1, attention ? "attn" : "MLP"), "",
-                                  attention ? LineStyle::solid : LineStyle::dashed,
-                                  thinned(gates[i])));
+    all.push_back(series(fmt::format("{} {}", i / 2 + 1, attention ? "attn" : "MLP"), "",
+                         attention ? LineStyle::solid : LineStyle::dashed, thinned(gates[i])));
   }
-  return panel;
+  return all;
+}
+
+namespace {
+
+// How many finished runs there are of each variant that has any.
+std::set<size_t> finished_counts(const Experiment& experiment, RunArchive& archive) {
+  std::set<size_t> counts;
+  for (const TrainingTable& table : experiment.trainings) {
+    for (const Variant& variant : table.variants) {
+      const size_t count = archive.finished(table, variant).size();
+      if (count > 0) counts.insert(count);
+    }
+  }
+  return counts;
 }
 
 }  // namespace
@@ -106,8 +119,9 @@ Figure dynamics_figure(const Experiment& experiment, RunArchive& archive) {
     panels.push_back(curves_panel(archive, table, &LoggedStep::gradient_norm, "gradient norm"));
   }
   return figure(experiment.name + "-dynamics", experiment.title + ": training dynamics",
-                "Validation loss and gradient norm before clipping: mean over seeds, from the "
-                "smallest to the largest as a band.",
+                fmt::format("Validation loss and gradient norm before clipping: {}.",
+                            over_seeds(finished_counts(experiment, archive),
+                                       "from the smallest to the largest as a band")),
                 std::move(panels));
 }
 
@@ -120,9 +134,11 @@ Figure final_losses_figure(const Experiment& experiment, RunArchive& archive) {
   for (const TrainingTable& table : experiment.trainings) {
     panels.push_back(losses_panel(archive, table));
   }
-  return figure(experiment.name + "-losses", experiment.title + ": final losses",
-                "Final validation loss, mean and standard deviation over seeds.",
-                std::move(panels));
+  return figure(
+      experiment.name + "-losses", experiment.title + ": final losses",
+      fmt::format("Final validation loss: {}. The paper’s values beside it.",
+                  over_seeds(finished_counts(experiment, archive), "with its standard deviation")),
+      std::move(panels));
 }
 
 std::vector<Figure> comparison_figures(const Experiment& experiment, RunArchive& archive) {
@@ -136,10 +152,11 @@ Figure gates_figure(const Experiment& experiment, RunArchive& archive) {
       panels.push_back(gates_panel(archive, table, variant));
     }
   }
-  return figure(experiment.name + "-gates", experiment.title + ": gates",
-                "γ of every operator, by layer, in the run of the first seed. 1 is rotation, 0 "
-                "reflection.",
-                std::move(panels));
+  return figure(
+      experiment.name + "-gates", experiment.title + ": gates",
+      "The gate γ of every operator, by layer, in the run of the first seed: 1 is rotation, "
+      "0 reflection.",
+      std::move(panels));
 }
 
 }  // namespace edelta::reproduce

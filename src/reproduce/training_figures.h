@@ -14,7 +14,9 @@ std::vector<Figure> dynamics_figures(const Experiment& experiment, RunArchive& a
 Figure final_losses_figure(const Experiment& experiment, RunArchive& archive);
 // Those two.
 std::vector<Figure> comparison_figures(const Experiment& experiment, RunArchive& archive);
-// γ of every operator against the iteration.
+// γ of every operator against the iteration, in one run: attention's solid, the MLP's dashed.
+std::vector<Series> gate_series(const RunLog& log);
+// The same of each variant.
 Figure gates_figure(const Experiment& experiment, RunArchive& archive);
 
 }  // namespace edelta::reproduce

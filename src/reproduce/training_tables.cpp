@@ -7,6 +7,7 @@
 
 #include "edelta/models/registry.h"
 #include "reproduce/statistics.h"
+#include "reproduce/wording.h"
 
 namespace edelta::reproduce {
 namespace {
@@ -116,6 +117,24 @@ void plan_trainings(const Experiment& experiment, Plan& plan, uint64_t seed) {
   for (const TrainingTable& table : experiment.trainings) {
     for (const Variant& variant : table.variants) plan.add_training(table, variant, seed);
   }
+}
+
+std::string training_scope(const Experiment& experiment, const RunArchive& archive) {
+  std::vector<std::string> models, tasks;
+  const auto add_new = [](std::vector<std::string>& list, const std::string& item) {
+    if (std::find(list.begin(), list.end(), item) == list.end()) list.push_back(item);
+  };
+  for (const TrainingTable& table : experiment.trainings) {
+    add_new(tasks, table.task);
+    for (const Variant& variant : table.variants) add_new(models, variant.model);
+  }
+  const SuitePreset& preset = archive.preset();
+  const std::vector<uint64_t>& seeds = archive.manifest().seeds;
+  const TrainingTable& first = experiment.trainings.front();
+  return fmt::format(
+      "In this run: {} on {}, {} iterations with {} (preset {}).", listed(models), listed(tasks),
+      training_config(preset, first, first.variants.front(), seeds.front()).train.iterations,
+      seeds_text(seeds), preset.name);
 }
 
 std::vector<Table> training_tables(const Experiment& experiment, RunArchive& archive) {

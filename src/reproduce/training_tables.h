@@ -10,6 +10,9 @@ namespace edelta::reproduce {
 // Every variant of every table.
 void plan_trainings(const Experiment& experiment, Plan& plan, uint64_t seed);
 
+// Which models on which tasks, for how long and with which seeds.
+std::string training_scope(const Experiment& experiment, const RunArchive& archive);
+
 // A table for each of the experiment's trainings.
 std::vector<Table> training_tables(const Experiment& experiment, RunArchive& archive);
 
@@ -22,7 +25,7 @@ std::vector<Variant> five(const std::vector<PaperValue>& paper);
 // The noise of the stability task's targets.
 inline constexpr double kNoiseFloor = 1.0e-6;
 inline constexpr const char* kFloorNote =
-    "The targets carry unpredictable noise of variance 1.0e-6: a model that goes below it has seen "
+    "The targets carry unpredictable noise of variance 10⁻⁶: a model that goes below it has seen "
     "them.";
 
 }  // namespace edelta::reproduce

@@ -10,9 +10,9 @@
 namespace edelta::reproduce {
 namespace {
 
-// From the least to the most favourable; "not run" says nothing about the paper and comes first.
-constexpr std::array kVerdicts{"not run", "does not hold", "holds in order but not in size",
-                               "holds"};
+// From the least to the most favourable; those that say nothing about the paper come first.
+constexpr std::array kVerdicts{"not run", "partly run", "does not hold",
+                               "holds in order but not in size", "holds"};
 constexpr const char* kNotCompared = "not compared";
 
 double spread(const PaperValue& paper, const Tolerance& tolerance) {
@@ -79,18 +79,18 @@ Verdict judge(const std::vector<ComparedRow>& rows, const Tolerance& tolerance) 
     std::string reason = fmt::format("{} of {} rows that the paper has are not measured",
                                      rows.size() - measured.size(), rows.size());
     if (measured.size() > 1) reason += "; of the others, " + judge(measured, tolerance).reason;
-    return {kVerdicts[0], reason};
+    return {kVerdicts[measured.empty() ? 0 : 1], reason};
   }
   const Order order = compare_order(rows, tolerance);
   if (!order.reversed.empty()) {
-    return {kVerdicts[1],
+    return {kVerdicts[2],
             fmt::format("{} of the {} pairs that the paper separates are not in its order: {}",
                         order.reversed.size(), order.separated, fmt::join(order.reversed, "; "))};
   }
   const bool fits = std::all_of(rows.begin(), rows.end(),
                                 [&](const auto& row) { return right_size(row, tolerance); });
   if (order.separated == 0) {
-    return {kVerdicts[fits ? 3 : 1],
+    return {kVerdicts[fits ? 4 : 2],
             fmt::format("the paper separates no pair, so the size decides: {}",
                         sizes(rows, tolerance))};
   }
@@ -98,14 +98,16 @@ Verdict judge(const std::vector<ComparedRow>& rows, const Tolerance& tolerance) 
       order.separated == 1
           ? "the one pair that the paper separates is in its order"
           : fmt::format("all {} pairs that the paper separates are in its order", order.separated);
-  return {kVerdicts[fits ? 3 : 2], pairs + "; " + sizes(rows, tolerance)};
+  return {kVerdicts[fits ? 4 : 3], pairs + "; " + sizes(rows, tolerance)};
 }
 
 Verdict not_comparable() {
-  return {kNotCompared,
-          "this preset's models and data are smaller than the paper's, so its losses neither "
-          "confirm nor contradict the paper"};
+  return not_comparable(
+      "this preset's models and data are smaller than the paper's, so its losses neither "
+      "confirm nor contradict the paper");
 }
+
+Verdict not_comparable(const std::string& reason) { return {kNotCompared, reason}; }
 
 Verdict both(const Verdict& a, const Verdict& b) {
   const auto rank = [](const Verdict& verdict) {
@@ -123,8 +125,8 @@ std::vector<std::string> verdict_rule() {
       "The size holds if every row is within a factor of 2 of the paper's value.",
       "“Holds” means order and size, “holds in order but not in size” the order alone, “does not "
       "hold” that some pair is reversed, or, where the paper separates no pair, that the size does "
-      "not hold; “not run” that a row which the paper has is not measured, “not compared” that the "
-      "preset is too small for it.",
+      "not hold; “partly run” that some rows which the paper has are not measured yet, “not run” "
+      "that none is, “not compared” that the preset is too small for it.",
       "In the reflection probe, where the values lie between −1 and 2, distances stand for "
       "factors: 0.1 for β and γ, 0.15 for the alignment; rows count as separated when they are "
       "further apart than twice that.",

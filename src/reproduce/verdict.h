@@ -16,7 +16,8 @@ struct ComparedRow {
 };
 
 struct Verdict {
-  std::string text;  // "holds", "holds in order but not in size", "does not hold", "not run"
+  std::string text;  // "holds", "holds in order but not in size", "does not hold", "partly run",
+                     // "not run", "not compared"
   std::string reason;
 };
 
@@ -34,6 +35,7 @@ inline constexpr Tolerance kAlignmentTolerance{true, 0.15, 0.15};
 Verdict judge(const std::vector<ComparedRow>& rows, const Tolerance& tolerance);
 // For presets whose models and data are not the paper's.
 Verdict not_comparable();
+Verdict not_comparable(const std::string& reason);
 // The less favourable of two, with both reasons.
 Verdict both(const Verdict& a, const Verdict& b);
 

@@ -4,6 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json.h"
+#include "base/required_fields.h"
 #include "edelta/base/error.h"
 #include "edelta/models/model_file.h"
 
@@ -11,35 +13,11 @@ namespace edelta::train {
 namespace {
 
 using base::TensorMap;
-using torch::Tensor;
 
+constexpr const char* kProgressKey = "progress";
 constexpr const char* kModelPrefix = "model/";
 constexpr const char* kOptimiserPrefix = "optimiser/";
 constexpr const char* kStatePrefix = "state/";
-
-// FNV-1a over names and bytes: finds damage, not malice.
-class Checksum {
- public:
-  void add(const void* data, size_t size) {
-    const auto* bytes = static_cast<const unsigned char*>(data);
-    for (size_t i = 0; i < size; ++i) hash_ = (hash_ ^ bytes[i]) * 0x100000001b3ULL;
-  }
-  std::string text() const { return fmt::format("{:016x}", hash_); }
-
- private:
-  uint64_t hash_ = 0xcbf29ce484222325ULL;
-};
-
-std::string checksum(const TensorMap& tensors, const std::string& progress) {
-  Checksum sum;
-  sum.add(progress.data(), progress.size());
-  for (const auto& [name, tensor] : tensors) {
-    const Tensor contiguous = tensor.contiguous();
-    sum.add(name.data(), name.size());
-    sum.add(contiguous.data_ptr(), contiguous.nbytes());
-  }
-  return sum.text();
-}
 
 TensorMap below(const TensorMap& tensors, const std::string& prefix) {
   TensorMap found;
@@ -55,14 +33,30 @@ std::string to_text(const Progress& progress) {
                                 {"best_iteration", progress.best_iteration},
                                 {"best_val_loss", progress.best_val_loss},
                                 {"initial_val_loss", progress.initial_val_loss},
-                                {"seconds", progress.seconds}}
+                                {"seconds", progress.seconds},
+                                {"run", progress.run},
+                                {"metrics_sum", progress.metrics_sum}}
       .dump();
 }
 
-Progress from_text(const std::string& text) {
-  const auto json = nlohmann::json::parse(text);
-  return {json.at("iteration"), json.at("best_iteration"), json.at("best_val_loss"),
-          json.at("initial_val_loss"), json.at("seconds")};
+// Version 0.1.0 wrote no such texts.
+std::string text_or_nothing(const nlohmann::json& json, const char* key) {
+  return json.contains(key) ? base::required<std::string>(json, key) : std::string();
+}
+
+Progress from_text(const std::string& text, const std::string& source) {
+  Progress progress;
+  with_source(source, [&] {
+    const nlohmann::json json = base::parse_json(text, "progress");
+    progress = {base::required<int64_t>(json, "iteration"),
+                base::required<int64_t>(json, "best_iteration"),
+                base::required<double>(json, "best_val_loss"),
+                base::required<double>(json, "initial_val_loss"),
+                base::required<double>(json, "seconds"),
+                text_or_nothing(json, "run"),
+                text_or_nothing(json, "metrics_sum")};
+  });
+  return progress;
 }
 
 }  // namespace
@@ -78,25 +72,26 @@ void write_checkpoint(const std::filesystem::path& file, const models::Model& mo
     tensors.emplace(kOptimiserPrefix + name, tensor);
   }
   for (const auto& [name, tensor] : state) tensors.emplace(kStatePrefix + name, tensor);
-  const std::string text = to_text(progress);
-  base::write_safetensors(file, tensors,
-                          {{"progress", text}, {"checksum", checksum(tensors, text)}});
+  base::write_safetensors(file, tensors, {{kProgressKey, to_text(progress)}});
 }
 
 Progress read_checkpoint(const std::filesystem::path& file, models::Model& model, AdamW& optimiser,
                          models::State& state) {
   const base::TensorFile checkpoint = base::read_safetensors(file);
-  const std::string& text = checkpoint.metadata_at("progress");
-  if (checkpoint.metadata_at("checksum") != checksum(checkpoint.tensors, text)) {
-    throw InputError(
-        fmt::format("{}: the checkpoint is damaged (its checksum differs)", file.string()));
+  const Progress progress = from_text(checkpoint.metadata_at(kProgressKey), file.string());
+  if (!checkpoint.checked && !progress.run.empty()) {
+    throw InputError(fmt::format("{}: it has lost its checksum", file.string()));
   }
-  const Progress progress = from_text(text);
   models::load_parameters(model, below(checkpoint.tensors, kModelPrefix), file.string());
   optimiser.load_state(below(checkpoint.tensors, kOptimiserPrefix), progress.iteration,
                        file.string());
   state = below(checkpoint.tensors, kStatePrefix);
   return progress;
+}
+
+Progress read_progress(const std::filesystem::path& file) {
+  const base::TensorFile checkpoint = base::read_safetensors_metadata(file);
+  return from_text(checkpoint.metadata_at(kProgressKey), file.string());
 }
 
 }  // namespace edelta::train

@@ -4,6 +4,7 @@
 
 #include "edelta/base/error.h"
 #include "edelta/base/json_fields.h"
+#include "edelta/base/machine.h"
 
 namespace edelta::train {
 
@@ -29,6 +30,9 @@ void validate(const Protocol& protocol) {
   require(protocol.warmup >= 0 && protocol.warmup < protocol.iterations,
           fmt::format("warmup is {}; it must be from 0 to iterations − 1 ({})", protocol.warmup,
                       protocol.iterations - 1));
+  require(protocol.decay_iterations == 0 || protocol.decay_iterations > protocol.warmup,
+          fmt::format("decay_iterations is {}; it must be 0 or more than warmup ({})",
+                      protocol.decay_iterations, protocol.warmup));
   require(protocol.lr > 0, fmt::format("lr is {}; it must be positive", protocol.lr));
   require(protocol.min_lr >= 0 && protocol.min_lr <= protocol.lr,
           fmt::format("min_lr is {}; it must be from 0 to lr ({})", protocol.min_lr, protocol.lr));
@@ -43,13 +47,19 @@ void validate(const Protocol& protocol) {
           fmt::format("grad_clip is {}; it must not be negative", protocol.grad_clip));
 }
 
-// The object below a key; a string stands for {`name_key`: string}.
-json section(const json& given, const char* key, const char* name_key, const std::string& source) {
+// What settings of a section may be called.
+std::vector<Field> section_fields(const std::string& section) {
+  if (section == "train") return fields_of<Protocol>();
+  return section == "model" ? models::model_fields() : data::task_fields();
+}
+
+// The object below a key, with the fields' own keys; a string stands for {`key`: string}.
+json section(const json& given, const char* key) {
   const auto found = given.find(key);
   if (found == given.end()) return json::object();
-  if (found->is_string()) return {{name_key, *found}};
-  require(found->is_object(), fmt::format("{}: {} must be a name or an object", source, key));
-  return *found;
+  if (found->is_string()) return {{key, *found}};
+  require(found->is_object(), fmt::format("{} must be a name or an object", key));
+  return with_field_keys(*found, section_fields(key), key);
 }
 
 const Preset& find_preset(const std::string& name) {
@@ -83,9 +93,18 @@ models::ModelConfig scaled(models::ModelConfig matched, double size) {
   return matched;
 }
 
-void fit_model(models::ModelConfig& model, int64_t dim, int64_t length) {
+void fit_model(TrainConfig& config, int64_t dim, int64_t length) {
+  models::ModelConfig& model = config.model;
   model.input_dim = dim;
-  model.block_size = std::max(model.block_size, length);
+  if (!config.own_block) model.block_size = length;
+  require(model.block_size >= length,
+          fmt::format("{} is {}; the sequences have {} positions",
+                      field_name<models::ModelConfig>("block_size"), model.block_size, length));
+}
+
+// A short run warms up for a part of it only, unless it is told how long.
+void scale_warmup(Protocol& protocol) {
+  protocol.warmup = std::min(protocol.warmup, std::max<int64_t>(protocol.iterations, 0) / 10);
 }
 
 // What of the preset's task settings the task has: negation has single positions, for example.
@@ -129,45 +148,50 @@ nlohmann::ordered_json to_json(const TrainConfig& config) {
   return out;
 }
 
-TrainConfig train_config_from_json(const json& given, const std::string& source) {
-  require(given.is_object(), source + ": must be a JSON object");
+namespace {
+
+TrainConfig read_train_config(const json& given) {
+  require(given.is_object(), "must be a JSON object");
+  refuse_unknown_keys(given, {"preset", "train", "model", "task", "data"}, "the configuration");
   for (const auto& [key, value] : given.items()) {
-    require(key == "preset" || key == "train" || key == "model" || key == "task" || key == "data",
-            fmt::format("{}: unknown key '{}'", source, key));
+    require(!value.is_null(), fmt::format("{} is null; leave it out instead", key));
   }
   TrainConfig config;
-  try {
-    config.preset = text_at(given, "preset", config.preset);
-    const double size = find_preset(config.preset).size;
-    const json& preset = find_preset(config.preset).settings;
-    const auto layered = [&](const char* key, const char* name_key) {
-      return merged(section(preset, key, name_key, source), section(given, key, name_key, source));
-    };
-    fields_from_json(layered("train", ""), config.train, "train");
+  config.preset = text_at(given, "preset", config.preset);
+  const double size = find_preset(config.preset).size;
+  const json& preset = find_preset(config.preset).settings;
+  const json protocol = section(given, "train");
+  fields_from_json(merged(section(preset, "train"), protocol), config.train, "train");
+  if (!protocol.contains("warmup")) scale_warmup(config.train);
 
-    const json model = layered("model", "model");
-    const models::ModelConfig matched =
-        scaled(models::matched_config(text_at(model, "model", "edelta")), size);
-    config.model =
-        models::model_config_from_json(merged(json(models::to_json(matched)), model), "model");
+  const json model = merged(section(preset, "model"), section(given, "model"));
+  const models::ModelConfig matched =
+      scaled(models::matched_config(text_at(model, "model", "edelta")), size);
+  config.model =
+      models::model_config_from_json(merged(json(models::to_json(matched)), model), "model");
+  config.own_block = model.contains("block_size");
 
-    // Unless it is given, the block is as long as the data: fit_model_to_data() makes it so.
-    if (!model.contains("block_size")) config.model.block_size = 1;
-
-    config.data = text_at(given, "data", "");
-    if (config.data.empty()) {
-      const json task = section(given, "task", "task", source);
-      require(task.contains("task"), "task is missing; so is a data folder");
-      config.task =
-          merged(preset_for_task(preset, text_at(task, "task", "")), task).get<data::TaskOptions>();
-    } else {
-      require(!given.contains("task"), "task and data exclude each other");
-    }
-    if (config.task) fit_model(config.model, config.task->dim, config.task->steps);
-    validate(config);
-  } catch (const InputError& error) {
-    throw InputError(source + ": " + error.what());
+  config.data = text_at(given, "data", "");
+  require(!given.contains("data") || !config.data.empty(), "data is empty; it must be a folder");
+  if (config.data.empty()) {
+    const json task = section(given, "task");
+    require(task.contains("task"), "task is missing; so is a data folder");
+    config.task =
+        merged(preset_for_task(preset, text_at(task, "task", "")), task).get<data::TaskOptions>();
+    fit_model(config, config.task->dim, config.task->steps);
+  } else {
+    require(!given.contains("task"), "task and data exclude each other");
   }
+  validate(config);
+  return config;
+}
+
+}  // namespace
+
+TrainConfig train_config_from_json(const json& given, const std::string& source) {
+  if (source.empty()) return read_train_config(given);
+  TrainConfig config;
+  with_source(source, [&] { config = read_train_config(given); });
   return config;
 }
 
@@ -178,19 +202,42 @@ data::Dataset load_data(const TrainConfig& config) {
 void fit_model_to_data(TrainConfig& config, const data::Dataset& dataset) {
   require(config.model.head == models::Head::continuous,
           "head is 'token'; training takes sequences of vectors: it must be 'continuous'");
-  fit_model(config.model, dataset.train_x.size(2), dataset.train_x.size(1));
+  fit_model(config, dataset.train_x.size(2), dataset.train_x.size(1));
+  config.own_block = true;  // from now on
+}
+
+void require_memory(const TrainConfig& config, int64_t positions) {
+  const models::ModelConfig& model = config.model;
+  // Weights, gradients and two moments.
+  base::require_memory(4 * sizeof(float) * models::least_parameters(model),
+                       models::weights_text(model) + " and their optimiser");
+  // The residual stream before each sub-layer, which the backward pass needs.
+  base::require_memory(sizeof(float) * 2.0 * static_cast<double>(model.n_layer) *
+                           static_cast<double>(model.n_embd) *
+                           static_cast<double>(config.train.batch) * static_cast<double>(positions),
+                       fmt::format("batches of {} sequences with {} positions, {} layers {} wide,",
+                                   config.train.batch, positions, model.n_layer, model.n_embd));
 }
 
 std::vector<Setting> settings() {
   std::vector<Setting> all;
-  const auto add = [&](const char* section, const std::vector<Field>& fields) {
-    for (const Field& field : fields) {
-      if (*field.help != '\0') all.push_back({section, field});
+  // What has no default of its own depends on the model or the task.
+  const auto add = [&](const char* section, const nlohmann::ordered_json& defaults) {
+    for (const Field& field : section_fields(section)) {
+      if (*field.help == '\0') continue;
+      const auto found = defaults.find(field.key);
+      const bool text = found != defaults.end() && found->is_string();
+      all.push_back({section, field,
+                     found == defaults.end() ? ""
+                     : text                  ? found->get<std::string>()
+                                             : found->dump()});
     }
   };
-  add("train", fields_of<Protocol>());
-  add("model", models::model_fields());
-  add("task", data::task_fields());
+  nlohmann::ordered_json model = models::to_json(models::ModelConfig{});
+  for (const char* key : {"n_layer", "n_embd", "block_size"}) model.erase(key);
+  add("train", fields_to_json(Protocol{}));
+  add("model", model);
+  add("task", {{"seed", data::TaskOptions{}.seed}});
   return all;
 }
 

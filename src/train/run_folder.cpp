@@ -3,85 +3,241 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+
 #include "base/atomic_file.h"
-#include "base/input_file.h"
+#include "base/checksum.h"
+#include "base/file_lock.h"
 #include "base/json.h"
+#include "base/required_fields.h"
 #include "edelta/base/error.h"
+#include "edelta/base/machine.h"
 #include "edelta/models/model_file.h"
+#include "edelta/ops/implementation.h"
 #include "edelta/train/checkpoint.h"
 #include "edelta/train/optimiser.h"
+#include "edelta/train/schedule.h"
+#include "train/metrics.h"
+#include "train/run_lock.h"
 
 namespace edelta::train {
 namespace {
 
-constexpr size_t kLargestMetrics = size_t{4} << 30;
+namespace fs = std::filesystem;
+using nlohmann::json;
+using nlohmann::ordered_json;
+
+bool is_there(const fs::path& path) {
+  std::error_code error;
+  return fs::exists(fs::symlink_status(path, error));
+}
+
+// A path is kept in JSON, which is UTF-8.
+void require_utf8(const std::string& path) {
+  try {
+    json(path).dump();
+  } catch (const json::exception&) {
+    throw InputError(fmt::format("{}: the path of a run's data must be UTF-8", path));
+  }
+}
+
+// InputError where something of another run has found its way into the folder.
+void require_run(const fs::path& file, const std::string& found, const std::string& id) {
+  if (found == id || id.empty()) return;
+  throw InputError(fmt::format("{} belongs to another run", file.string()));
+}
+
+ordered_json to_json(const Compute& compute) {
+  return {{"threads", compute.threads}, {"impl", compute.implementation}};
+}
+
+RunManifest manifest_from_json(const json& given, const std::string& source) {
+  RunManifest manifest;
+  with_source(source, [&] {
+    manifest.id = base::required<std::string>(given, kRunIdKey);
+    const json& compute = base::required_entry(given, "compute");
+    manifest.compute = {base::required<int64_t>(compute, "threads"),
+                        base::required<std::string>(compute, "impl")};
+    manifest.history = base::required_list(given, "history");
+  });
+  if (const auto files = given.find("data_files"); files != given.end()) {
+    manifest.data_files = data::identity_from_json(*files, source);
+  }
+  manifest.config = train_config_from_json(configuration_in(given), source);
+  return manifest;
+}
+
+// InputError where config.json was exchanged for another run's. Weights that cannot be read are
+// reported by whoever needs them.
+void require_own_models(const RunFolder& run, const std::string& id) {
+  std::string found = id;
+  try {
+    const auto file = base::read_safetensors_metadata(run.best_folder() / "model.safetensors");
+    found = file.metadata_at(kRunIdKey);
+  } catch (const InputError&) {
+    return;
+  }
+  require_run(run.config_file(), found, id);
+}
+
+void remove_run(const RunFolder& run) {
+  // config.json first: what is left of a half-removed run is no run.
+  for (const fs::path& path : {run.config_file(), run.result_file(), run.metrics_file(),
+                               run.best_folder(), run.checkpoint_file().parent_path()}) {
+    std::error_code error;
+    fs::remove_all(path, error);
+    if (error) throw Failure(fmt::format("{}: {}", path.string(), error.message()));
+  }
+}
 
 }  // namespace
 
-void RunFolder::create(const TrainConfig& config) const {
-  if (exists()) {
-    throw InputError(fmt::format(
-        "{}: a run is already there; continue it with --resume, or choose another folder",
-        path_.string()));
+json configuration_in(json manifest) {
+  for (const char* key : {kRunIdKey, "compute", "history", "data_files", "checksum"}) {
+    manifest.erase(key);
   }
-  base::make_folder(path_ / "checkpoint");
-  base::write_json(config_file(), to_json(config));
+  return manifest;
 }
 
-TrainConfig RunFolder::read_config() const {
+Compute current_compute() { return {base::threads(), to_string(ops::implementation())}; }
+
+bool RunFolder::exists() const { return is_there(config_file()); }
+
+bool RunFolder::finished() const {
+  if (!is_there(result_file())) return false;
+  return base::required<int64_t>(read_result(), "iterations") == read_config().train.iterations;
+}
+
+void RunFolder::create(const TrainConfig& config, bool replace) const {
+  RunManifest manifest{.id = "", .config = config, .compute = current_compute()};
+  if (!config.data.empty()) {
+    require_utf8(config.data);
+    manifest.config.data = fs::absolute(config.data).lexically_normal();
+    manifest.data_files = data::identify(config.data);
+    if (!config.own_block) fit_model_to_data(manifest.config, data::read_dataset(config.data));
+  }
+  const bool was_there = is_there(path_);
+  base::make_folder(path_);
+  const base::FileLock lock = lock_run(*this);
+  if (exists() && !replace) {
+    throw InputError(
+        fmt::format("{}: a run is already there; continue it with --resume, replace it with "
+                    "--force, or choose another folder",
+                    path_.string()));
+  }
+  if (was_there && replace) remove_run(*this);
+  base::make_folder(checkpoint_file().parent_path());
+  ordered_json identity = to_json(manifest.config);
+  identity["data_files"] = data::identity_to_json(manifest.data_files);
+  manifest.id = base::checksum_of(identity.dump());
+  write_manifest(manifest);
+}
+
+RunManifest RunFolder::read_manifest() const {
   if (!exists()) {
     throw InputError(fmt::format("{}: no run is there (it has no config.json)", path_.string()));
   }
-  return train_config_from_json(base::read_json(config_file()), config_file().string());
+  const json found = base::read_json(config_file());
+  const std::string source = config_file().string();
+  if (found.is_object() && !found.contains(kRunIdKey) && !found.contains("checksum")) {
+    return {.id = "", .config = train_config_from_json(found, source)};
+  }
+  base::require_seal(found, source);
+  RunManifest manifest = manifest_from_json(found, source);
+  require_own_models(*this, manifest.id);
+  return manifest;
 }
 
-nlohmann::json RunFolder::read_result() const { return base::read_json(result_file()); }
+void RunFolder::write_manifest(const RunManifest& manifest) const {
+  ordered_json out = to_json(manifest.config);
+  out[kRunIdKey] = manifest.id;
+  out["compute"] = to_json(manifest.compute);
+  if (!manifest.data_files.empty()) {
+    out["data_files"] = data::identity_to_json(manifest.data_files);
+  }
+  out["history"] = manifest.history;
+  base::write_json(config_file(), base::sealed(out));
+}
 
-std::vector<nlohmann::json> RunFolder::read_metrics() const {
-  std::vector<nlohmann::json> entries;
-  if (!std::filesystem::exists(metrics_file())) return entries;
-  const std::string text = base::read_text(metrics_file(), kLargestMetrics);
-  for (size_t begin = 0; begin < text.size();) {
-    const size_t end = text.find('\n', begin);
-    if (end == std::string::npos) break;  // cut off by a crash
-    auto entry = nlohmann::json::parse(text.begin() + static_cast<std::ptrdiff_t>(begin),
-                                       text.begin() + static_cast<std::ptrdiff_t>(end), nullptr,
-                                       /*allow_exceptions=*/false);
-    if (!entry.is_object() || !entry.contains("iteration") ||
-        !entry["iteration"].is_number_integer()) {
-      throw InputError(fmt::format("{}: line {} is no metrics entry", metrics_file().string(),
-                                   entries.size() + 1));
+void RunFolder::extend(int64_t iterations, Extension extension) const {
+  const base::FileLock lock = lock_run(*this);
+  RunManifest manifest = read_manifest();
+  Protocol& protocol = manifest.config.train;
+  if (iterations <= protocol.iterations) {
+    throw InputError(fmt::format("iterations is {}; the run has {}, it must be more", iterations,
+                                 protocol.iterations));
+  }
+  const int64_t done = is_there(checkpoint_file()) ? read_progress(checkpoint_file()).iteration : 0;
+  const bool held = extension == Extension::held;
+  manifest.history.push_back({{"iteration", done},
+                              {"iterations", {protocol.iterations, iterations}},
+                              {"schedule", held ? "held" : "stretched"}});
+  protocol.decay_iterations = held ? schedule_end(protocol) : 0;
+  protocol.iterations = iterations;
+  validate(manifest.config);
+  write_manifest(manifest);
+}
+
+json RunFolder::read_result() const {
+  const json result = base::read_json(result_file());
+  const std::string id = read_manifest().id;
+  if (!id.empty()) base::require_seal(result, result_file().string());
+  with_source(result_file().string(), [&] { base::required<int64_t>(result, "iterations"); });
+  require_run(result_file(), result.value(kRunIdKey, ""), id);
+  return result;
+}
+
+std::vector<json> RunFolder::read_metrics() const {
+  if (read_manifest().id.empty()) return read_metrics_file(metrics_file(), LineSums::none).entries;
+  // Before the lines, which may grow meanwhile.
+  std::vector<std::string> known;
+  if (is_there(result_file())) {
+    known.push_back(base::required<std::string>(read_result(), "metrics_sum"));
+  }
+  if (is_there(checkpoint_file())) known.push_back(read_progress(checkpoint_file()).metrics_sum);
+  std::vector<json> entries = read_metrics_file(metrics_file()).entries;
+  for (const std::string& sum : known) {
+    const auto has_sum = [&](const json& entry) { return entry["sum"] == sum; };
+    if (std::none_of(entries.begin(), entries.end(), has_sum)) {
+      throw InputError(fmt::format("{}: lines are missing", metrics_file().string()));
     }
-    entries.push_back(std::move(entry));
-    begin = end + 1;
   }
   return entries;
 }
 
-void RunFolder::truncate_metrics(int64_t iteration) const {
-  if (!std::filesystem::exists(metrics_file())) return;
-  const std::string text = base::read_text(metrics_file(), kLargestMetrics);
-  std::string kept;
-  size_t begin = 0;
-  for (const nlohmann::json& entry : read_metrics()) {
-    const size_t end = text.find('\n', begin) + 1;
-    if (entry["iteration"].get<int64_t>() <= iteration) kept += text.substr(begin, end - begin);
-    begin = end;
+data::Dataset load_run_data(const RunManifest& manifest, const std::string& where) {
+  if (manifest.config.task) {
+    if (!where.empty()) throw InputError("--data: the run's data is generated, not read");
+    return load_data(manifest.config);
   }
-  base::write_text_atomically(metrics_file(), kept);
+  const std::string folder = where.empty() ? manifest.config.data : where;
+  if (!manifest.id.empty()) data::require_identity(folder, manifest.data_files);
+  return data::read_dataset(folder);
 }
 
 std::shared_ptr<models::Model> load_run_model(const RunFolder& run, Which which) {
-  const TrainConfig config = run.read_config();
-  if (which == Which::best && std::filesystem::exists(run.best_folder())) {
-    auto model = models::load_model(run.best_folder()).model;
-    model->eval();
-    return model;
+  const RunManifest manifest = run.read_manifest();
+  if (which == Which::best) {
+    if (!is_there(run.best_folder())) {
+      throw InputError(fmt::format("{}: there is no best model", run.path().string()));
+    }
+    const models::LoadedModel loaded = models::load_model(run.best_folder());
+    const auto id = loaded.metadata.find(kRunIdKey);
+    require_run(run.best_folder(), id == loaded.metadata.end() ? "" : id->second, manifest.id);
+    if (!manifest.id.empty() && !loaded.checked) {
+      throw InputError(fmt::format("{}: its weights have no checksum", run.best_folder().string()));
+    }
+    loaded.model->eval();
+    return loaded.model;
   }
-  auto model = models::make_model(config.model);
-  AdamW optimiser(*model, config.train);
+  if (!is_there(run.checkpoint_file())) {
+    throw InputError(fmt::format("{}: there is no checkpoint", run.path().string()));
+  }
+  auto model = models::make_model(manifest.config.model);
+  AdamW optimiser(*model, manifest.config.train);
   models::State state;
-  read_checkpoint(run.checkpoint_file(), *model, optimiser, state);
+  const Progress progress = read_checkpoint(run.checkpoint_file(), *model, optimiser, state);
+  require_run(run.checkpoint_file(), progress.run, manifest.id);
   model->eval();
   return model;
 }

@@ -39,6 +39,10 @@ StepOutcome compute_gradients(models::Model& model, AdamW& optimiser, models::St
   const auto parts = static_cast<double>(options.parts);
   StepOutcome outcome;
   for (int64_t part = 0; part < options.parts; ++part) {
+    if (part > 0 && options.gives_up && options.gives_up()) {
+      outcome.given_up = true;
+      return outcome;
+    }
     const models::Output output = model.forward(batch_of(part), state);
     const Tensor minimised = objective(output, options) / parts;
     ended(StepPhase::forward, options);

@@ -5,7 +5,7 @@
 
 #include <chrono>
 #include <cmath>
-#include <cstdio>
+#include <optional>
 
 #include "base/json.h"
 #include "base/random.h"
@@ -15,6 +15,8 @@
 #include "edelta/train/optimiser.h"
 #include "edelta/train/schedule.h"
 #include "edelta/train/step.h"
+#include "train/metrics.h"
+#include "train/run_lock.h"
 
 namespace edelta::train {
 namespace {
@@ -23,48 +25,23 @@ using nlohmann::ordered_json;
 using torch::Tensor;
 using Clock = std::chrono::steady_clock;
 
-// Appends lines to metrics.jsonl; a line that can't be written is a Failure.
-class MetricsLog {
- public:
-  explicit MetricsLog(const std::filesystem::path& path)
-      : path_(path), file_(std::fopen(path.c_str(), "ab"), &std::fclose) {
-    if (!file_) fail();
-  }
-  void add(const ordered_json& entry) {
-    const std::string line = entry.dump() + "\n";
-    if (std::fwrite(line.data(), 1, line.size(), file_.get()) != line.size() ||
-        std::fflush(file_.get()) != 0) {
-      fail();
-    }
-  }
-
- private:
-  [[noreturn]] void fail() const {
-    throw Failure(fmt::format("{}: {}", path_.string(), std::strerror(errno)));
-  }
-  std::filesystem::path path_;
-  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_;
-};
-
 class Run {
  public:
-  Run(const RunFolder& folder, TrainConfig config, data::Dataset dataset,
+  Run(const RunFolder& folder, RunManifest manifest, data::Dataset dataset,
       const TrainOptions& options)
       : folder_(folder),
         options_(options),
-        config_(std::move(config)),
+        manifest_(std::move(manifest)),
+        config_(manifest_.config),
         dataset_(std::move(dataset)),
         model_(make_model()),
         optimiser_(*model_, config_.train),
         started_(Clock::now()) {
-    if (std::filesystem::exists(folder.checkpoint_file())) {
-      progress_ = read_checkpoint(folder.checkpoint_file(), *model_, optimiser_, state_);
-      seconds_before_ = progress_.seconds;
-      folder.truncate_metrics(progress_.iteration);
-    } else {
-      folder.truncate_metrics(-1);
-    }
-    log_ = std::make_unique<MetricsLog>(folder.metrics_file());
+    std::error_code error;
+    const bool resumes =
+        std::filesystem::exists(std::filesystem::symlink_status(folder.checkpoint_file(), error));
+    resumes ? load_checkpoint() : start_anew();
+    adopt_compute(resumes);
   }
 
   TrainOutcome to_the_end() {
@@ -75,9 +52,13 @@ class Run {
       save_best();
     }
     while (progress_.iteration < iterations) {
-      step();
+      const auto start = Clock::now();
+      const std::optional<StepOutcome> outcome = step();
+      if (!outcome) return stop();
+      const double seconds = seconds_since(start);
       const int64_t done = progress_.iteration;
       const bool last = done == iterations;
+      if (done % config_.train.log_interval == 0) log_step(*outcome, seconds);
       if (done % config_.train.eval_interval == 0 || last) {
         const double loss = validate();
         if (loss < progress_.best_val_loss) {
@@ -86,9 +67,9 @@ class Run {
           save_best();
         }
       }
-      const int signal = options_.stop_signal ? options_.stop_signal() : 0;
-      if (done % config_.train.checkpoint_interval == 0 || last || signal != 0) save_checkpoint();
-      if (signal != 0 && !last) return {signal, {}};
+      report(*outcome, seconds);
+      if (signal() != 0 && !last) return stop();
+      if (done % config_.train.checkpoint_interval == 0 || last) save_checkpoint();
     }
     return {0, finish()};
   }
@@ -99,15 +80,77 @@ class Run {
     return models::make_model(config_.model, config_.train.seed);
   }
 
-  double seconds() const {
-    return seconds_before_ + std::chrono::duration<double>(Clock::now() - started_).count();
+  static double seconds_since(Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
   }
 
-  void step() {
-    const auto start = Clock::now();
+  int signal() const { return options_.stop_signal ? options_.stop_signal() : 0; }
+
+  void notice(const std::string& text) const {
+    if (options_.on_notice) options_.on_notice(text);
+  }
+
+  void load_checkpoint() {
+    progress_ = read_checkpoint(folder_.checkpoint_file(), *model_, optimiser_, state_);
+    if (progress_.run != manifest_.id) {
+      throw InputError(
+          fmt::format("{} belongs to another run", folder_.checkpoint_file().string()));
+    }
+    seconds_before_ = progress_.seconds;
+    const std::string sum = truncate_metrics_file(folder_.metrics_file(), progress_.iteration);
+    if (sum != progress_.metrics_sum) {
+      throw InputError(fmt::format("{}: lines are missing that lead to the checkpoint",
+                                   folder_.metrics_file().string()));
+    }
+    log_ = std::make_unique<MetricsLog>(folder_.metrics_file(), sum);
+  }
+
+  // A run that was stopped before its first checkpoint begins again. One that had a checkpoint does
+  // not: hours of work would be overwritten.
+  void start_anew() {
+    const auto entries = read_metrics_file(folder_.metrics_file()).entries;
+    if (!entries.empty()) {
+      const auto reached = entries.back()["iteration"].get<int64_t>();
+      if (reached > config_.train.checkpoint_interval) {
+        throw InputError(
+            fmt::format("{}: the checkpoint is missing, though the run came to "
+                        "iteration {}; remove metrics.jsonl to begin again",
+                        folder_.path().string(), reached));
+      }
+      notice("there is no checkpoint yet: the run begins again");
+    }
+    progress_.run = manifest_.id;
+    truncate_metrics_file(folder_.metrics_file(), -1);
+    log_ = std::make_unique<MetricsLog>(folder_.metrics_file(), "");
+  }
+
+  // The number of threads and the implementation decide about the last bits.
+  void adopt_compute(bool resumes) {
+    const Compute now = current_compute();
+    Compute& before = manifest_.compute;
+    if (now == before) return;
+    if (resumes) {
+      notice(
+          fmt::format("continued with {} threads, {}; it was trained with {}, {}: the last bits "
+                      "of its numbers may differ",
+                      now.threads, now.implementation, before.threads, before.implementation));
+      ordered_json change{{"iteration", progress_.iteration}};
+      if (now.threads != before.threads) change["threads"] = {before.threads, now.threads};
+      if (now.implementation != before.implementation) {
+        change["impl"] = {before.implementation, now.implementation};
+      }
+      manifest_.history.push_back(change);
+    }
+    before = now;
+    folder_.write_manifest(manifest_);
+  }
+
+  double seconds() const { return seconds_before_ + seconds_since(started_); }
+
+  // Nothing where it was given up because of a signal.
+  std::optional<StepOutcome> step() {
     const Protocol& protocol = config_.train;
     const int64_t iteration = progress_.iteration;
-    const double lr = learning_rate(protocol, iteration);
     if (config_.model.dropout > 0) {
       base::RandomStream random(protocol.seed, base::Stream::dropout,
                                 static_cast<uint64_t>(iteration));
@@ -117,56 +160,81 @@ class Run {
       const Tensor rows = batch_rows(protocol, iteration, part, dataset_.train_x.size(0));
       return {dataset_.train_x.index_select(0, rows), dataset_.train_y.index_select(0, rows)};
     };
-    const StepOutcome outcome =
-        compute_gradients(*model_, optimiser_, state_, batch_of, {.parts = protocol.accumulate});
+    const models::State before = state_;
+    StepOutcome outcome = compute_gradients(
+        *model_, optimiser_, state_, batch_of,
+        {.parts = protocol.accumulate, .gives_up = [this] { return signal() != 0; }});
+    if (outcome.given_up) {
+      state_ = before;
+      return std::nullopt;
+    }
     require_finite(outcome);
-    update(optimiser_, lr, outcome);
+    update(optimiser_, learning_rate(protocol, iteration), outcome);
     ++progress_.iteration;
+    return outcome;
+  }
 
-    const double step_seconds = std::chrono::duration<double>(Clock::now() - start).count();
-    report_step(lr, outcome, step_seconds);
+  TrainOutcome stop() {
+    save_checkpoint();
+    return {signal(), {}};
+  }
+
+  std::string what_is_kept() const {
+    return std::filesystem::exists(folder_.checkpoint_file())
+               ? fmt::format("the last good checkpoint is {}", folder_.checkpoint_file().string())
+               : "there is no checkpoint yet";
   }
 
   void require_finite(const StepOutcome& outcome) const {
     const double loss = outcome.total();
     const int64_t iteration = progress_.iteration + 1;
-    const std::string kept =
-        fmt::format("the last good checkpoint is {}", folder_.checkpoint_file().string());
     if (!std::isfinite(loss)) {
-      throw Failure(fmt::format("iteration {}: the loss is {}; {}", iteration, loss, kept));
+      throw Failure(
+          fmt::format("iteration {}: the loss is {}; {}", iteration, loss, what_is_kept()));
     }
     if (!std::isfinite(outcome.gradient_norm)) {
       throw Failure(fmt::format("iteration {}: the gradient of '{}' is not finite; {}", iteration,
-                                optimiser_.first_non_finite_gradient(), kept));
+                                optimiser_.first_non_finite_gradient(), what_is_kept()));
     }
   }
 
-  void report_step(double lr, const StepOutcome& outcome, double step_seconds) {
+  // Mean γ of each operator.
+  static std::vector<double> gammas(const StepOutcome& outcome) {
+    std::vector<double> means;
+    for (const Tensor& gate : outcome.gates) means.push_back(gate.detach().mean().item<double>());
+    return means;
+  }
+
+  double tokens() const {
     const Protocol& protocol = config_.train;
-    const double tokens =
-        static_cast<double>(protocol.batch * protocol.accumulate * dataset_.train_x.size(1));
+    return static_cast<double>(protocol.batch * protocol.accumulate * dataset_.train_x.size(1));
+  }
+
+  void log(const ordered_json& entry) {
+    log_->add(entry);
+    if (options_.on_metrics) options_.on_metrics(entry);
+  }
+
+  void log_step(const StepOutcome& outcome, double seconds) {
+    ordered_json entry{{"iteration", progress_.iteration},
+                       {"lr", learning_rate(config_.train, progress_.iteration - 1)},
+                       {"train_loss", outcome.loss("task")},
+                       {"gate_loss", outcome.loss("gate")},
+                       {"gradient_norm", outcome.gradient_norm},
+                       {"parameter_norm", optimiser_.parameter_norm()}};
+    if (!outcome.gates.empty()) entry["gamma"] = gammas(outcome);
+    entry["tokens_per_second"] = tokens() / seconds;
+    log(entry);
+  }
+
+  void report(const StepOutcome& outcome, double seconds) {
     // A running mean over some twenty steps steadies the display.
-    mean_step_ = mean_step_ == 0 ? step_seconds : mean_step_ + 0.05 * (step_seconds - mean_step_);
-    const bool logs = progress_.iteration % protocol.log_interval == 0;
-    if (!logs && !options_.on_step) return;
-    std::vector<double> gammas;
-    for (const Tensor& gate : outcome.gates) gammas.push_back(gate.detach().mean().item<double>());
-    if (logs) {
-      ordered_json entry{{"iteration", progress_.iteration},
-                         {"lr", lr},
-                         {"train_loss", outcome.loss("task")},
-                         {"gate_loss", outcome.loss("gate")},
-                         {"gradient_norm", outcome.gradient_norm},
-                         {"parameter_norm", optimiser_.parameter_norm()}};
-      if (!gammas.empty()) entry["gamma"] = gammas;
-      entry["tokens_per_second"] = tokens / step_seconds;
-      log_->add(entry);
-    }
-    if (options_.on_step) {
-      const auto left = static_cast<double>(protocol.iterations - progress_.iteration);
-      options_.on_step({progress_.iteration, protocol.iterations, outcome.loss("task"),
-                        latest_val_loss_, gammas, tokens / mean_step_, left * mean_step_});
-    }
+    mean_step_ = mean_step_ == 0 ? seconds : mean_step_ + 0.05 * (seconds - mean_step_);
+    if (!options_.on_step) return;
+    const int64_t iterations = config_.train.iterations;
+    const auto left = static_cast<double>(iterations - progress_.iteration);
+    options_.on_step({progress_.iteration, iterations, outcome.loss("task"), latest_val_loss_,
+                      gammas(outcome), tokens() / mean_step_, left * mean_step_});
   }
 
   double validate() {
@@ -174,22 +242,24 @@ class Run {
         evaluate(*model_, dataset_.val_x, dataset_.val_y, dataset_.val_strata);
     ordered_json entry{{"iteration", progress_.iteration}, {"val_loss", evaluation.loss}};
     if (!evaluation.strata.empty()) entry["strata"] = evaluation.strata;
-    log_->add(entry);
+    log(entry);
     if (!std::isfinite(evaluation.loss)) {
-      throw Failure(
-          fmt::format("iteration {}: the validation loss is {}; the last good checkpoint "
-                      "is {}",
-                      progress_.iteration, evaluation.loss, folder_.checkpoint_file().string()));
+      throw Failure(fmt::format("iteration {}: the validation loss is {}; {}", progress_.iteration,
+                                evaluation.loss, what_is_kept()));
     }
     latest_val_loss_ = evaluation.loss;
     latest_ = evaluation;
     return evaluation.loss;
   }
 
-  void save_best() const { models::save_model(folder_.best_folder(), *model_); }
+  void save_best() const {
+    models::save_model(folder_.best_folder(), *model_, {{kRunIdKey, manifest_.id}});
+  }
 
   void save_checkpoint() {
     progress_.seconds = seconds();
+    progress_.metrics_sum = log_->sum();
+    log_->sync();
     write_checkpoint(folder_.checkpoint_file(), *model_, optimiser_, state_, progress_);
   }
 
@@ -210,13 +280,17 @@ class Run {
                         {"final_val_loss", latest_.loss},
                         {"strata", latest_.strata},
                         {"seconds", progress_.seconds},
-                        {"machine", base::describe_machine()}};
+                        {"machine", base::describe_machine()},
+                        {kRunIdKey, manifest_.id},
+                        {"metrics_sum", progress_.metrics_sum}};
+    result = base::sealed(result);
     base::write_json(folder_.result_file(), result);
     return result;
   }
 
   const RunFolder& folder_;
   const TrainOptions& options_;
+  RunManifest manifest_;
   TrainConfig config_;
   data::Dataset dataset_;
   std::shared_ptr<models::Model> model_;
@@ -241,16 +315,33 @@ Tensor batch_rows(const Protocol& protocol, int64_t iteration, int64_t part, int
   return torch::tensor(chosen, torch::kInt64);
 }
 
-TrainOutcome train(const RunFolder& folder, const TrainOptions& options) {
+namespace {
+
+TrainOutcome train_with(const RunFolder& folder, const TrainOptions& options,
+                        const std::function<data::Dataset(const RunManifest&)>& load) {
   if (folder.finished()) return {0, folder.read_result()};
-  TrainConfig config = folder.read_config();
-  data::Dataset dataset = load_data(config);
-  return Run(folder, std::move(config), std::move(dataset), options).to_the_end();
+  RunManifest manifest = folder.read_manifest();
+  if (manifest.id.empty()) {
+    throw InputError(
+        fmt::format("{}: it was begun with version 0.1.0; continue it with that, or "
+                    "begin another with --config {}",
+                    folder.path().string(), folder.config_file().string()));
+  }
+  const base::FileLock lock = lock_run(folder);
+  data::Dataset dataset = load(manifest);
+  return Run(folder, std::move(manifest), std::move(dataset), options).to_the_end();
+}
+
+}  // namespace
+
+TrainOutcome train(const RunFolder& folder, const TrainOptions& options) {
+  return train_with(folder, options, [&](const RunManifest& manifest) {
+    return load_run_data(manifest, options.data);
+  });
 }
 
 TrainOutcome train(const RunFolder& folder, data::Dataset dataset, const TrainOptions& options) {
-  if (folder.finished()) return {0, folder.read_result()};
-  return Run(folder, folder.read_config(), std::move(dataset), options).to_the_end();
+  return train_with(folder, options, [&](const RunManifest&) { return std::move(dataset); });
 }
 
 }  // namespace edelta::train

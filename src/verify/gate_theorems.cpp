@@ -61,7 +61,7 @@ double difference_at_boundaries(const Penalty& f, double at_zero, double at_one)
 }
 
 // f(γ) = f(1 − γ) and smoothness imply f′(½) = 0: nothing pushes a gate that starts undecided.
-TheoremRow midpoint_slope(const std::vector<Samples>& all, const OperatorsUnderTest& op) {
+TheoremRow midpoint_slope(const SampleSet& all, const OperatorsUnderTest& op) {
   double worst = 0;
   for (const GateRegulariser regulariser :
        {GateRegulariser::product, GateRegulariser::entropy, GateRegulariser::squared_product}) {
@@ -72,26 +72,19 @@ TheoremRow midpoint_slope(const std::vector<Samples>& all, const OperatorsUnderT
     });
     worst = worst_of({worst, asymmetry, f.slope(0.5), f.central(0.5, 1e-3)});
   }
-  return {"midpoint-slope",
-          "a smooth symmetric regulariser has slope 0 at γ = ½",
-          "largest |slope| and asymmetry: product, entropy, squared product",
-          worst,
-          Relation::at_most,
-          1e-10};
+  return {"a smooth symmetric regulariser has slope 0 at γ = ½",
+          "largest |slope| and asymmetry: product, entropy, squared product", worst,
+          Relation::at_most, 1e-10};
 }
 
-TheoremRow product_slopes(const OperatorsUnderTest& op) {
+TheoremRow product_slopes(const SampleSet&, const OperatorsUnderTest& op) {
   const Penalty f(op, GateRegulariser::product);
-  return {"product-slopes",
-          "4γ(1 − γ) has slope +4 at γ = 0 and −4 at γ = 1",
-          "largest difference from them",
-          difference_at_boundaries(f, 4, -4),
-          Relation::at_most,
-          1e-8};
+  return {"4γ(1 − γ) has slope +4 at γ = 0 and −4 at γ = 1", "largest difference from them",
+          difference_at_boundaries(f, 4, -4), Relation::at_most, 1e-8};
 }
 
 // Differences lose their digits to 1 − γ closer than 1e-3 to a boundary; autograd does not.
-TheoremRow entropy_slopes(const OperatorsUnderTest& op) {
+TheoremRow entropy_slopes(const SampleSet&, const OperatorsUnderTest& op) {
   const Penalty f(op, GateRegulariser::entropy);
   double worst = 0;
   for (int decade = 1; decade <= 12; ++decade) {
@@ -103,8 +96,7 @@ TheoremRow entropy_slopes(const OperatorsUnderTest& op) {
       worst = worst_of({worst, f.central(gamma, h) / expected - 1});
     }
   }
-  return {"entropy-slopes",
-          "the entropy has slope ln((1 − γ)/γ): it diverges at both boundaries, logarithmically",
+  return {"the entropy has slope ln((1 − γ)/γ): it diverges at both boundaries, logarithmically",
           "largest relative difference, 1e-12 ≤ γ ≤ 1 − 1e-12",
           worst,
           Relation::at_most,
@@ -112,34 +104,31 @@ TheoremRow entropy_slopes(const OperatorsUnderTest& op) {
           fmt::format("slope {:.1f} at γ = 1e-12", f.slope(1e-12))};
 }
 
-TheoremRow squared_product_slopes(const OperatorsUnderTest& op) {
+TheoremRow squared_product_slopes(const SampleSet&, const OperatorsUnderTest& op) {
   const Penalty f(op, GateRegulariser::squared_product);
-  return {"squared-product-slopes",
-          "[γ(1 − γ)]² has slope 0 at both boundaries: it lets go of a decided gate",
-          "largest |slope|",
-          difference_at_boundaries(f, 0, 0),
-          Relation::at_most,
-          1e-8};
+  return {"[γ(1 − γ)]² has slope 0 at both boundaries: it lets go of a decided gate",
+          "largest |slope|", difference_at_boundaries(f, 0, 0), Relation::at_most, 1e-8};
 }
 
-TheoremRow min_distance_slopes(const OperatorsUnderTest& op) {
+TheoremRow min_distance_slopes(const SampleSet&, const OperatorsUnderTest& op) {
   const Penalty f(op, GateRegulariser::min_distance);
   constexpr double kBeside = 0x1p-32;  // its slope there differs from the limit by 2⁻³¹
-  return {"min-distance-slopes",
-          "min(γ², (1 − γ)²) has slope 0 at both boundaries and a kink at ½: +1 before, −1 after",
+  return {"min(γ², (1 − γ)²) has slope 0 at both boundaries and a kink at ½: +1 before, −1 after",
           "largest difference from them",
           worst_of({difference_at_boundaries(f, 0, 0), f.slope(0.5 - kBeside) - 1,
                     f.slope(0.5 + kBeside) + 1, f.one_sided(0.5, -kStep) - 1,
                     f.one_sided(0.5, kStep) + 1}),
-          Relation::at_most,
-          1e-8};
+          Relation::at_most, 1e-8};
 }
 
 }  // namespace
 
-Rows gate_theorems(const std::vector<Samples>& all, const OperatorsUnderTest& op) {
-  return {midpoint_slope(all, op), product_slopes(op), entropy_slopes(op),
-          squared_product_slopes(op), min_distance_slopes(op)};
+Statements gate_theorems() {
+  return {{"midpoint-slope", midpoint_slope},
+          {"product-slopes", product_slopes},
+          {"entropy-slopes", entropy_slopes},
+          {"squared-product-slopes", squared_product_slopes},
+          {"min-distance-slopes", min_distance_slopes}};
 }
 
 }  // namespace edelta::verify

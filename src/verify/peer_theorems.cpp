@@ -23,43 +23,34 @@ constexpr int64_t kCayleyIterations = 2;
 // What 20 iterations leave undone, at worst tanh(1)⁴⁰ of the start, and the 1e-8 in the divisions.
 constexpr double kSinkhornTolerance = 1e-4;
 
-TheoremRow sinkhorn_sums(const std::vector<Samples>& all, const OperatorsUnderTest& op) {
+TheoremRow sinkhorn_sums(const SampleSet& all, const OperatorsUnderTest& op) {
   const auto measure = [&](const Samples& s) {
     const Tensor m = op.sinkhorn(s.logits, kSinkhornIterations);
     const Tensor sums = torch::maximum((m.sum(-1) - 1).abs(), (m.sum(-2) - 1).abs());
     return torch::maximum(sums.amax(-1), -m.amin({-2, -1}));
   };
-  return {"sinkhorn-sums",
-          "Sinkhorn (20 iterations, logits in (−1, 1)) is doubly stochastic to 1e-4",
-          "|row or column sum − 1|, and negative entries",
-          largest(all, measure),
-          Relation::at_most,
+  return {"Sinkhorn (20 iterations, logits in (−1, 1)) is doubly stochastic to 1e-4",
+          "|row or column sum − 1|, and negative entries", largest(all, measure), Relation::at_most,
           kSinkhornTolerance};
 }
 
-TheoremRow sinkhorn_defect(const std::vector<Samples>& all, const OperatorsUnderTest& op) {
+TheoremRow sinkhorn_defect(const SampleSet& all, const OperatorsUnderTest& op) {
   const auto measure = [&](const Samples& s) {
     return gram_defect(op.sinkhorn(s.logits, kSinkhornIterations)).abs().amax({-2, -1});
   };
-  return {"sinkhorn-orthogonality",
-          "Sinkhorn is not orthogonal: an error of at least 1 − σ(2) for such logits",
-          "smallest ‖MᵀM − I‖_max",
-          smallest(all, measure),
-          Relation::at_least,
+  return {"Sinkhorn is not orthogonal: an error of at least 1 − σ(2) for such logits",
+          "smallest ‖MᵀM − I‖_max", smallest(all, measure), Relation::at_least,
           1 - 1 / (1 + std::exp(-2.0)) - kSinkhornTolerance};
 }
 
-TheoremRow sinkhorn_isometry(const std::vector<Samples>& all, const OperatorsUnderTest& op) {
+TheoremRow sinkhorn_isometry(const SampleSet& all, const OperatorsUnderTest& op) {
   const auto measure = [&](const Samples& s) {
     const Tensor m = op.sinkhorn(s.logits, kSinkhornIterations);
     const Tensor x = s.x - s.x.mean(-2, /*keepdim=*/true);
     return m.matmul(x).norm(2, {-2, -1}) / x.norm(2, {-2, -1});
   };
-  return {"sinkhorn-isometry",
-          "Sinkhorn is no isometry: what differs between streams shrinks to tanh 1 or less",
-          "largest ‖Mx‖/‖x‖, x without its mean",
-          largest(all, measure),
-          Relation::at_most,
+  return {"Sinkhorn is no isometry: what differs between streams shrinks to tanh 1 or less",
+          "largest ‖Mx‖/‖x‖, x without its mean", largest(all, measure), Relation::at_most,
           std::tanh(1.0) + kSinkhornTolerance};
 }
 
@@ -77,7 +68,7 @@ IterativeCayley iterative_cayley(const Samples& s, const OperatorsUnderTest& op)
           (4 * nu2.square() * (1 - nu2).abs()).amax(-1)};
 }
 
-TheoremRow iterative_cayley_defect(const std::vector<Samples>& all, const OperatorsUnderTest& op) {
+TheoremRow iterative_cayley_defect(const SampleSet& all, const OperatorsUnderTest& op) {
   double largest_defect = 0, strength_there = 0;
   const auto measure = [&](const Samples& s) {
     const IterativeCayley c = iterative_cayley(s, op);
@@ -89,36 +80,35 @@ TheoremRow iterative_cayley_defect(const std::vector<Samples>& all, const Operat
     return (symmetric_norm(gram_defect(c.y)) - c.defect).abs();
   };
   const double worst = largest(all, measure);
-  return {"iterative-cayley-orthogonality",
-          "iterative Cayley is orthogonal only to fourth order: ‖YᵀY − I‖₂ = max 4ν⁴|1 − ν²|, "
-          "ν = α|λ(W)|/2",
-          "difference of both sides, logits in (−2, 2)",
-          worst,
-          Relation::at_most,
-          1e-12,
-          fmt::format("largest error {:.2g}, at ‖αW‖ = {:.2g}", largest_defect, strength_there)};
+  return {
+      "iterative Cayley is orthogonal only to fourth order: ‖YᵀY − I‖₂ = max 4ν⁴|1 − ν²|, "
+      "ν = α|λ(W)|/2",
+      "difference of both sides, logits in (−2, 2)",
+      worst,
+      Relation::at_most,
+      1e-12,
+      fmt::format("largest error {:.2g}, at ‖αW‖ = {:.2g}", largest_defect, strength_there)};
 }
 
-TheoremRow iterative_cayley_isometry(const std::vector<Samples>& all,
-                                     const OperatorsUnderTest& op) {
+TheoremRow iterative_cayley_isometry(const SampleSet& all, const OperatorsUnderTest& op) {
   const auto measure = [&](const Samples& s) {
     const IterativeCayley c = iterative_cayley(s, op);
     const Tensor ratio = c.y.matmul(s.x).norm(2, {-2, -1}) / s.x.norm(2, {-2, -1});
     return (ratio.square() - 1).abs() - c.defect;
   };
-  return {"iterative-cayley-isometry",
-          "iterative Cayley keeps ‖x‖² only to that error",
-          "|‖Yx‖²/‖x‖² − 1| beyond max 4ν⁴|1 − ν²|",
-          largest(all, measure),
-          Relation::at_most,
+  return {"iterative Cayley keeps ‖x‖² only to that error",
+          "|‖Yx‖²/‖x‖² − 1| beyond max 4ν⁴|1 − ν²|", largest(all, measure), Relation::at_most,
           1e-12};
 }
 
 }  // namespace
 
-Rows peer_theorems(const std::vector<Samples>& all, const OperatorsUnderTest& op) {
-  return {sinkhorn_sums(all, op), sinkhorn_defect(all, op), sinkhorn_isometry(all, op),
-          iterative_cayley_defect(all, op), iterative_cayley_isometry(all, op)};
+Statements peer_theorems() {
+  return {{"sinkhorn-sums", sinkhorn_sums},
+          {"sinkhorn-orthogonality", sinkhorn_defect},
+          {"sinkhorn-isometry", sinkhorn_isometry},
+          {"iterative-cayley-orthogonality", iterative_cayley_defect},
+          {"iterative-cayley-isometry", iterative_cayley_isometry}};
 }
 
 }  // namespace edelta::verify

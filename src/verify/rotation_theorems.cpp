@@ -28,74 +28,62 @@ Tensor rotation(const OperatorsUnderTest& op, const RotationSamples& s) {
 }
 
 // The transform is its own inverse, M = (I + Q)⁻¹ (I − Q), so A = (2/β) M can be read off Q.
-TheoremRow skew_symmetry(const std::vector<Samples>& all, const OperatorsUnderTest& op) {
+TheoremRow skew_symmetry(const SampleSet& all, const OperatorsUnderTest& op) {
   const auto measure = [&](const Samples& s) {
     const Tensor q = rotation(op, s.ordinary);
     const Tensor m = solve(identity(s.n) + q, identity(s.n) - q);
     const Tensor size = m.abs().amax({-2, -1}).clamp_min(1);
     return (m + m.transpose(-2, -1)).abs().amax({-2, -1}) / size;
   };
-  return {"skew-symmetry",
-          "A = uvᵀ − vuᵀ is skew-symmetric",
-          "‖M + Mᵀ‖/max(1, ‖M‖), M = (β/2)A recovered from Q",
-          largest(all, measure),
-          Relation::at_most,
-          1e-10};
+  return {"A = uvᵀ − vuᵀ is skew-symmetric", "‖M + Mᵀ‖/max(1, ‖M‖), M = (β/2)A recovered from Q",
+          largest(all, measure), Relation::at_most, 1e-10};
 }
 
-TheoremRow orthogonality(const std::vector<Samples>& all, const OperatorsUnderTest& op,
-                         torch::ScalarType type) {
+template <torch::ScalarType type>
+TheoremRow orthogonality(const SampleSet& all, const OperatorsUnderTest& op) {
   const auto measure = [&](const Samples& s) {
     return gram_defect(op.cayley_matrix(s.extreme.u.to(type), s.extreme.v.to(type),
                                         s.extreme.beta.to(type)))
         .abs();
   };
-  const bool wide = type == torch::kFloat64;
-  return {wide ? "orthogonality" : "orthogonality-float32",
-          wide ? "Q is orthogonal for every u, v, β" : "the same in float32",
-          "‖QᵀQ − I‖_max; β 1e±12, |u|, |v| 1e±18, parallel, zero",
-          largest(all, measure),
-          Relation::at_most,
-          wide ? 1e-12 : 2e-6};
+  constexpr bool wide = type == torch::kFloat64;
+  return {wide ? "Q is orthogonal for every u, v, β" : "the same in float32",
+          "‖QᵀQ − I‖_max; β 1e±12, |u|, |v| 1e±18, parallel, zero", largest(all, measure),
+          Relation::at_most, wide ? 1e-12 : 2e-6};
 }
 
-TheoremRow isometry(const std::vector<Samples>& all, const OperatorsUnderTest& op) {
+TheoremRow isometry(const SampleSet& all, const OperatorsUnderTest& op) {
   const auto measure = [&](const Samples& s) {
     const Tensor y = op.cayley_rotate(s.extreme.u, s.extreme.v, s.extreme.beta, s.x);
     return (y.norm(2, {-2, -1}) / s.x.norm(2, {-2, -1}) - 1).abs();
   };
-  return {"isometry",        "‖Qx‖ = ‖x‖ for every x",
-          "|‖Qx‖/‖x‖ − 1|",  largest(all, measure),
-          Relation::at_most, 1e-12};
+  return {"‖Qx‖ = ‖x‖ for every x", "|‖Qx‖/‖x‖ − 1|", largest(all, measure), Relation::at_most,
+          1e-12};
 }
 
-TheoremRow determinant(const std::vector<Samples>& all, const OperatorsUnderTest& op) {
+TheoremRow determinant(const SampleSet& all, const OperatorsUnderTest& op) {
   const auto measure = [&](const Samples& s) {
     return (torch::linalg_det(rotation(op, s.extreme)) - 1).abs();
   };
-  return {"rotation-determinant", "det Q = +1: Q is a rotation",
-          "|det Q − 1|",          largest(all, measure),
-          Relation::at_most,      1e-11};
+  return {"det Q = +1: Q is a rotation", "|det Q − 1|", largest(all, measure), Relation::at_most,
+          1e-11};
 }
 
 // From the definition of M, and from Q itself: I + M = 2 (I + Q)⁻¹.
-TheoremRow non_singularity(const std::vector<Samples>& all, const OperatorsUnderTest& op) {
+TheoremRow non_singularity(const SampleSet& all, const OperatorsUnderTest& op) {
   const auto measure = [&](const Samples& s) {
     const Tensor defined = smallest_singular_value(identity(s.n) + defining_m(s.ordinary));
     const Tensor recovered = 2 / largest_singular_value(identity(s.n) + rotation(op, s.extreme));
     return torch::minimum(defined, recovered);
   };
-  return {"non-singularity",
-          "I + M is never singular: its singular values are √(1 + σ²) ≥ 1",
-          "smallest σ(I + M), by definition and as 2/σ_max(I + Q)",
-          smallest(all, measure),
-          Relation::at_least,
-          1 - 1e-12};
+  return {"I + M is never singular: its singular values are √(1 + σ²) ≥ 1",
+          "smallest σ(I + M), by definition and as 2/σ_max(I + Q)", smallest(all, measure),
+          Relation::at_least, 1 - 1e-12};
 }
 
 // Q is normal, so the smallest singular value of I + Q is the distance of its spectrum from −1.
 // With t = tan(θ/2) up to 1e6 that distance, 2/√(1 + t²), stays far above rounding.
-TheoremRow no_eigenvalue_minus_one(const std::vector<Samples>& all, const OperatorsUnderTest& op) {
+TheoremRow no_eigenvalue_minus_one(const SampleSet& all, const OperatorsUnderTest& op) {
   double closest = std::numeric_limits<double>::infinity(), beta_there = 0;
   const auto measure = [&](const Samples& s) {
     const Tensor beta = s.ordinary.beta.pow(3) * s.ordinary.area.pow(2) / 4;
@@ -110,8 +98,7 @@ TheoremRow no_eigenvalue_minus_one(const std::vector<Samples>& all, const Operat
     return (distance * (1 + t.square()).sqrt() / 2 - 1).abs();
   };
   const double worst = largest(all, measure);
-  return {"no-eigenvalue-minus-one",
-          "−1 is no eigenvalue of Q: its distance is 2/√(1 + s) > 0",
+  return {"−1 is no eigenvalue of Q: its distance is 2/√(1 + s) > 0",
           "relative error of that distance",
           worst,
           Relation::at_most,
@@ -120,7 +107,7 @@ TheoremRow no_eigenvalue_minus_one(const std::vector<Samples>& all, const Operat
 }
 
 // β = 2 tan(|θ|/2)/(|u||w|); a negative angle swaps u and v. Read off the matrix in the frame û, ŵ.
-TheoremRow any_angle(const std::vector<Samples>& all, const OperatorsUnderTest& op) {
+TheoremRow any_angle(const SampleSet& all, const OperatorsUnderTest& op) {
   const auto measure = [&](const Samples& s) {
     const RotationSamples& o = s.ordinary;
     const Tensor swap = s.angle < 0;
@@ -134,39 +121,31 @@ TheoremRow any_angle(const std::vector<Samples>& all, const OperatorsUnderTest& 
     const Tensor cosine = (e * rotated).sum(-1, true);
     return (torch::atan2(sine, cosine) - s.angle).abs();
   };
-  return {"any-angle",
-          "finite parameters give every angle in (−π, π): β = 2 tan(θ/2)/(|u||w|)",
-          "|angle of Q − θ|, |θ| up to π − 1e-6",
-          largest(all, measure),
-          Relation::at_most,
-          1e-12};
+  return {"finite parameters give every angle in (−π, π): β = 2 tan(θ/2)/(|u||w|)",
+          "|angle of Q − θ|, |θ| up to π − 1e-6", largest(all, measure), Relation::at_most, 1e-12};
 }
 
-TheoremRow closed_form(const std::vector<Samples>& all, const OperatorsUnderTest& op) {
+TheoremRow closed_form(const SampleSet& all, const OperatorsUnderTest& op) {
   const auto measure = [&](const Samples& s) {
     const Tensor m = defining_m(s.ordinary);
     return (rotation(op, s.ordinary) - solve(identity(s.n) + m, identity(s.n) - m)).abs();
   };
-  return {"closed-form",
-          "I − 2/(1+s)·(M − M²) is the solution of (I + M) Q = I − M",
-          "‖closed form − linear solve‖_max",
-          largest(all, measure),
-          Relation::at_most,
-          1e-12};
+  return {"I − 2/(1+s)·(M − M²) is the solution of (I + M) Q = I − M",
+          "‖closed form − linear solve‖_max", largest(all, measure), Relation::at_most, 1e-12};
 }
 
 }  // namespace
 
-Rows rotation_theorems(const std::vector<Samples>& all, const OperatorsUnderTest& op) {
-  return {skew_symmetry(all, op),
-          orthogonality(all, op, torch::kFloat64),
-          orthogonality(all, op, torch::kFloat32),
-          isometry(all, op),
-          determinant(all, op),
-          non_singularity(all, op),
-          no_eigenvalue_minus_one(all, op),
-          any_angle(all, op),
-          closed_form(all, op)};
+Statements rotation_theorems() {
+  return {{"skew-symmetry", skew_symmetry},
+          {"orthogonality", orthogonality<torch::kFloat64>},
+          {"orthogonality-float32", orthogonality<torch::kFloat32>},
+          {"isometry", isometry},
+          {"rotation-determinant", determinant},
+          {"non-singularity", non_singularity},
+          {"no-eigenvalue-minus-one", no_eigenvalue_minus_one},
+          {"any-angle", any_angle},
+          {"closed-form", closed_form}};
 }
 
 }  // namespace edelta::verify

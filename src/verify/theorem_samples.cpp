@@ -62,20 +62,20 @@ Tensor draw_angle(Source& source, int64_t count) {
 
 }  // namespace
 
-std::vector<Samples> draw_samples(const TheoremOptions& options) {
+SampleSet draw_samples(const TheoremOptions& options) {
   Source source(options.seed);
   const int64_t count = options.samples;
-  std::vector<Samples> all;
+  SampleSet all;
   for (const int64_t n : options.sizes) {
-    all.push_back({.n = n,
-                   .extreme = draw_extreme(source, count, n),
-                   .ordinary = draw_ordinary(source, count, n),
-                   .angle = draw_angle(source, count),
-                   .k = source.decades(count, -18, 18) * source.direction(count, n),
-                   .x = source.normal({count, n, 1}),
-                   .beta = source.uniform({count, 1}, 0, 3),
-                   .gamma = source.uniform({count, 1}, 0, 1),
-                   .logits = source.uniform({count, n, n}, -1, 1)});
+    all.sizes.push_back({.n = n,
+                         .extreme = draw_extreme(source, count, n),
+                         .ordinary = draw_ordinary(source, count, n),
+                         .angle = draw_angle(source, count),
+                         .k = source.decades(count, -18, 18) * source.direction(count, n),
+                         .x = source.normal({count, n, 1}),
+                         .beta = source.uniform({count, 1}, 0, 3),
+                         .gamma = source.uniform({count, 1}, 0, 1),
+                         .logits = source.uniform({count, n, n}, -1, 1)});
   }
   return all;
 }

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <functional>
 #include <limits>
 #include <vector>
 
@@ -31,7 +33,12 @@ struct Samples {
   torch::Tensor logits;      // [S, n, n] in (−1, 1)
 };
 
-std::vector<Samples> draw_samples(const TheoremOptions& options);
+struct SampleSet {
+  std::vector<Samples> sizes;
+  std::function<void(int64_t n)> on_size;  // told before a statement is measured on a size
+};
+
+SampleSet draw_samples(const TheoremOptions& options);
 
 inline torch::Tensor identity(int64_t n) { return torch::eye(n, torch::kFloat64); }
 
@@ -49,9 +56,10 @@ inline torch::Tensor symmetric_norm(const torch::Tensor& a) {
 // The largest entry of measure(samples) over all sizes; not a number where one entry is, or where
 // an operator gave LAPACK a matrix that it refuses.
 template <class Measure>
-double largest(const std::vector<Samples>& all, const Measure& measure) {
+double largest(const SampleSet& all, const Measure& measure) {
   double worst = -std::numeric_limits<double>::infinity();
-  for (const Samples& samples : all) {
+  for (const Samples& samples : all.sizes) {
+    if (all.on_size) all.on_size(samples.n);
     try {
       const torch::Tensor value = measure(samples).to(torch::kFloat64).max();
       if (value.isnan().template item<bool>()) return std::nan("");
@@ -64,16 +72,22 @@ double largest(const std::vector<Samples>& all, const Measure& measure) {
 }
 
 template <class Measure>
-double smallest(const std::vector<Samples>& all, const Measure& measure) {
+double smallest(const SampleSet& all, const Measure& measure) {
   return -largest(all, [&](const Samples& samples) { return -measure(samples); });
 }
 
+// A statement by name. Its check leaves the row's id to whoever has the name.
+struct Statement {
+  const char* id;
+  TheoremRow (*check)(const SampleSet& all, const OperatorsUnderTest& op);
+};
+
 // The groups of statements, one a file.
-using Rows = std::vector<TheoremRow>;
-Rows rotation_theorems(const std::vector<Samples>& all, const OperatorsUnderTest& op);
-Rows reflection_theorems(const std::vector<Samples>& all, const OperatorsUnderTest& op);
-Rows hybrid_theorems(const std::vector<Samples>& all, const OperatorsUnderTest& op);
-Rows gate_theorems(const std::vector<Samples>& all, const OperatorsUnderTest& op);
-Rows peer_theorems(const std::vector<Samples>& all, const OperatorsUnderTest& op);
+using Statements = std::vector<Statement>;
+Statements rotation_theorems();
+Statements reflection_theorems();
+Statements hybrid_theorems();
+Statements gate_theorems();
+Statements peer_theorems();
 
 }  // namespace edelta::verify

@@ -41,11 +41,26 @@ int64_t TheoremReport::failures() const {
 
 TheoremReport verify_theorems(const TheoremOptions& options, const OperatorsUnderTest& operators) {
   validate(options);
-  const std::vector<Samples> samples = draw_samples(options);
-  TheoremReport report{options, {}};
+  Statements statements;
   for (const auto group :
        {rotation_theorems, reflection_theorems, hybrid_theorems, gate_theorems, peer_theorems}) {
-    for (TheoremRow& row : group(samples, operators)) report.rows.push_back(std::move(row));
+    for (const Statement& statement : group()) statements.push_back(statement);
+  }
+  SampleSet samples = draw_samples(options);
+  TheoremReport report{options, {}};
+  report.options.on_check = nullptr;  // it may not outlive this call
+  for (const auto& [id, check] : statements) {
+    if (options.on_check) {
+      TheoremProgress progress{.id = id,
+                               .number = static_cast<int64_t>(report.rows.size()) + 1,
+                               .total = static_cast<int64_t>(statements.size())};
+      samples.on_size = [&options, progress](int64_t n) mutable {
+        progress.n = n;
+        options.on_check(progress);
+      };
+    }
+    report.rows.push_back(check(samples, operators));
+    report.rows.back().id = id;
   }
   return report;
 }

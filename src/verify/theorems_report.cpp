@@ -71,13 +71,13 @@ Relation relation_from(const std::string& text) {
 }
 
 TheoremRow row_from_json(const nlohmann::json& json) {
-  TheoremRow row{.id = base::required<std::string>(json, "id"),
-                 .statement = base::required<std::string>(json, "statement"),
+  TheoremRow row{.statement = base::required<std::string>(json, "statement"),
                  .measured = base::required<std::string>(json, "measured"),
                  .worst = base::required_number(json, "worst"),
                  .relation = relation_from(base::required<std::string>(json, "relation")),
                  .bound = base::required<double>(json, "bound"),
-                 .note = base::required<std::string>(json, "note")};
+                 .note = base::required<std::string>(json, "note"),
+                 .id = base::required<std::string>(json, "id")};
   // An infinity is written as null, like NaN; the verdict tells them apart.
   if (std::isnan(row.worst) && base::required<std::string>(json, "verdict") == "holds") {
     row.worst = row.relation == Relation::at_most ? -INFINITY : INFINITY;

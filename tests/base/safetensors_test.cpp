@@ -51,6 +51,7 @@ TEST(Safetensors, RoundTripsEveryDtype) {
   write_safetensors(folder / "all", tensors, metadata);
   const TensorFile file = read_safetensors(folder / "all");
   EXPECT_EQ(file.metadata, metadata);
+  EXPECT_TRUE(file.checked);
   ASSERT_EQ(file.tensors.size(), tensors.size());
   for (const auto& [name, tensor] : tensors) {
     const torch::Tensor& read = file.tensor(name);
@@ -81,6 +82,24 @@ TEST(Safetensors, AlignsTheDataAndEveryTensor) {
             std::string::npos);
   EXPECT_NE(bytes.find("\"c\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[8,12]}"),
             std::string::npos);
+}
+
+TEST(Safetensors, NoticesAChangedByte) {
+  const TemporaryFolder folder;
+  write_safetensors(folder / "file", {{"w", torch::ones({4})}}, {{"text", "a"}});
+  const std::string bytes = read_text(folder / "file", 10000);
+  for (std::size_t at = 8; at < bytes.size(); ++at) {
+    std::string changed = bytes;
+    changed[at] ^= 1;
+    try {
+      const TensorFile file = parse_safetensors(changed, "changed");
+      EXPECT_FALSE(file.checked && !(file.tensor("w").equal(torch::ones({4})))) << at;
+    } catch (const InputError&) {
+    }
+  }
+  std::string changed = bytes;
+  changed[bytes.size() - 2] ^= 1;
+  expect_error<InputError>([&] { parse_safetensors(changed, "changed"); }, "checksum");
 }
 
 TEST(Safetensors, AcceptsAFileWithoutTensors) {

@@ -2,11 +2,6 @@
 # Bad input gives one clear line and exit code 2, failures exit code 1, and nothing is lost.
 . "$(dirname "$0")/lib.sh"
 
-one_line() { # one_line TEXT: standard error is one line that contains TEXT
-  [ "$(wc -l <"$work/stderr")" = 1 ] || { cat "$work/stderr"; fail "not one line"; }
-  grep -qF -- "$1" "$work/stderr" || { cat "$work/stderr"; fail "no '$1'"; }
-}
-
 expect_exit 2 "$edelta"
 expect_exit 2 "$edelta" trian
 expect_exit 2 "$edelta" train --nonsense 3; one_line --nonsense

@@ -14,13 +14,19 @@ expect_exit() {
   [ "$code" = "$expected" ] || { cat "$work/stderr" >&2; fail "exit $code instead of $expected: $*"; }
 }
 
+# one_line TEXT: standard error is one line that contains TEXT.
+one_line() {
+  [ "$(wc -l <"$work/stderr")" = 1 ] || { cat "$work/stderr" >&2; fail "not one line"; }
+  grep -qF -- "$1" "$work/stderr" || { cat "$work/stderr" >&2; fail "no '$1'"; }
+}
+
 # Metrics without what the clock says.
-untimed_metrics() { sed 's/,"tokens_per_second":[^,}]*//' "$1/metrics.jsonl"; }
+untimed_metrics() { sed 's/,"tokens_per_second":[^,}]*//; s/,"sum":[^,}]*//' "$1/metrics.jsonl"; }
 
 same_run() {
   cmp "$1/best/model.safetensors" "$2/best/model.safetensors" || fail "best weights differ"
-  "$edelta" export "$1" --weights last --out "$work/a.safetensors" >/dev/null
-  "$edelta" export "$2" --weights last --out "$work/b.safetensors" >/dev/null
+  "$edelta" export "$1" --weights last --out "$work/a.safetensors" --force >/dev/null
+  "$edelta" export "$2" --weights last --out "$work/b.safetensors" --force >/dev/null
   cmp "$work/a.safetensors" "$work/b.safetensors" || fail "last weights differ"
   cmp <(untimed_metrics "$1") <(untimed_metrics "$2") || fail "metrics differ"
 }

@@ -71,7 +71,7 @@ TEST(Dataset, NamesTheFolderThatCannotBeMade) {
   base::write_text_atomically(folder / "file", "x");
   const Dataset data = generate(small_gyroscope());
   expect_error<Failure>([&] { write_dataset(folder / "file/sub", data, small_gyroscope()); },
-                        (folder / "file/sub").string());
+                        (folder / "file").string());
 }
 
 TEST_F(UserFolder, NeedsNoTaskFile) {

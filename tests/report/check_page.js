@@ -1,5 +1,5 @@
-// Runs inside a copy of report.html, in a frame of a given width; RESULTS is its results.json. Tells
-// the surrounding page what is wrong.
+// Runs inside a copy of report.html, in a frame of a given width, where light or dark is preferred;
+// RESULTS is its results.json. Tells the surrounding page what is wrong.
 'use strict';
 window.addEventListener('load', async () => {
   const problems = [];
@@ -8,6 +8,21 @@ window.addEventListener('load', async () => {
   const plain = (text) => text.replace(/\s+/g, ' ').trim();
   const all = (selector, root = document) => [...root.querySelectorAll(selector)];
   const brief = (element) => `${element.tagName} ${plain(element.textContent).slice(0, 40)}`;
+
+  const dark = matchMedia('(prefers-color-scheme: dark)').matches;
+  // From 0 to 255, of the colour that CSS or a pixel gives.
+  const lightness = ([red, green, blue]) => (red + green + blue) / 3;
+  const corner = (image) => {
+    const context = Object.assign(document.createElement('canvas'), {width: 4, height: 4}).getContext('2d');
+    context.drawImage(image, 0, 0);
+    return lightness(context.getImageData(1, 1, 1, 1).data);
+  };
+  const ground = lightness(getComputedStyle(document.body).backgroundColor.match(/\d+/g).map(Number));
+  check(dark ? ground < 60 : ground > 200, `the page's ground is of lightness ${ground}`);
+  const shown = (element) => {
+    const box = element.getBoundingClientRect();
+    return box.width > 0 && box.height > 0 && box.left >= 0 && box.right <= window.innerWidth + 0.5;
+  };
 
   await Promise.all(all('img').map((image) => image.decode().catch(() => {})));
   let tables = 0, figures = 0;
@@ -39,8 +54,17 @@ window.addEventListener('load', async () => {
       ++figures;
       check(image.complete && image.naturalWidth > 0 && image.naturalHeight > 0, `figure ${figure.id} is not drawn`);
       check(image.clientWidth > 0.85 * image.naturalWidth, `figure ${figure.id} is shrunk beyond reading`);
+      if (image.naturalWidth > 0) check(Math.abs(corner(image) - ground) < 12, `figure ${figure.id} has another ground than the page: ${corner(image)}`);
       check(image.alt.length > 10, `figure ${figure.id} has no description`);
     }
+  }
+  for (const row of all('#summary tbody tr')) {
+    const why = row.querySelector('td:last-child');
+    check(plain(why.textContent) && shown(why), `no reason is seen: ${brief(row)}`);
+    check(shown(row.querySelector('.verdict, .none')), `no verdict is seen: ${brief(row)}`);
+  }
+  for (const box of all('.scroll')) {
+    check(box.scrollWidth <= box.clientWidth, `clipped: ${brief(box)}: ${box.scrollWidth} of ${box.clientWidth} px`);
   }
   check(all('figure').length === figures, 'there are figures that the results do not have');
   check(all('main section > div table').length <= tables + 2, 'there are tables that the results do not have');
@@ -61,9 +85,9 @@ window.addEventListener('load', async () => {
   check(new Set(ids).size === ids.length, 'an id occurs twice');
   check(document.documentElement.scrollWidth <= window.innerWidth, `the page is ${document.documentElement.scrollWidth} px wide`);
   for (const element of all('body *')) {
-    const inside = element.parentElement.closest('.scroll');
-    check(inside || element.getBoundingClientRect().right <= window.innerWidth + 0.5, `sticks out: ${brief(element)}`);
+    check(element.getBoundingClientRect().right <= window.innerWidth + 0.5, `sticks out: ${brief(element)}`);
   }
+  check(!/(^|[\s(=≤≥])-\d|\de[+-]\d/.test(all('td, .why, .note').map((element) => element.textContent).join(' ')), 'a hyphen for a minus');
   check(parseFloat(getComputedStyle(document.body).fontSize) >= 15, 'the text is small');
-  parent.postMessage({width: window.innerWidth, tables, figures, problems}, '*');
+  parent.postMessage({width: window.innerWidth, scheme: dark ? 'dark' : 'light', tables, figures, problems}, '*');
 });

@@ -1,5 +1,6 @@
 #include "reproduce/report/report.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
@@ -10,14 +11,17 @@
 #include "base/input_file.h"
 #include "edelta/base/error.h"
 #include "expect_error.h"
+#include "reproduce/report/dark_figure.h"
 #include "reproduce/report/document.h"
 #include "reproduce/report/figure_axis.h"
 #include "reproduce/report/figure_style.h"
+#include "reproduce/report/glossary.h"
 #include "reproduce/report/gnuplot.h"
 #include "reproduce/report/html.h"
 #include "reproduce/report/markdown.h"
 #include "reproduce/report/number_text.h"
 #include "reproduce/report/rendered_figure.h"
+#include "reproduce/report/typeset.h"
 #include "reproduce/results_json.h"
 
 namespace edelta::reproduce::report {
@@ -64,7 +68,8 @@ TEST(NumberText, CountsAndDurations) {
   EXPECT_EQ(value_text(0), "0");
   EXPECT_EQ(value_text(1.0666), "1.07");
   EXPECT_EQ(count_text(1787688), "1,787,688");
-  EXPECT_EQ(count_text(-123), "-123");
+  EXPECT_EQ(count_text(-123), "−123");
+  EXPECT_EQ(value_text(-0.912), "−0.912");
   EXPECT_EQ(duration_text(3.21), "3.2 s");
   EXPECT_EQ(duration_text(250), "4 min 10 s");
   EXPECT_EQ(duration_text(12345.6), "3 h 25 min");
@@ -76,7 +81,7 @@ TEST(FigureAxis, CoversTheDataWithReadableTics) {
   EXPECT_GT(loss.high, 1e-2);
   std::string labels;
   for (const Tic& tic : loss.tics) labels += tic.label + " ";
-  expect_contains(labels, "10^{-5}");
+  expect_contains(labels, "10^{−5}");
   const Axis samples = fit_axis({10, 500}, true, Margin::none);
   labels.clear();
   for (const Tic& tic : samples.tics) labels += tic.label + " ";
@@ -109,6 +114,52 @@ TEST(FigureStyle, TellsSeriesApart) {
     for (int j = 0; j < i; ++j)
       EXPECT_FALSE(numbered_style(i) == numbered_style(j)) << i << " " << j;
   }
+}
+
+TEST(FigureStyle, OnDarkEverythingStandsOut) {
+  EXPECT_EQ(on_dark("#FFFFFF"), "#16181C");
+  EXPECT_EQ(on_dark("#000000"), "#E4E6EA");
+  EXPECT_EQ(on_dark("#E69F00"), "#E69F00");  // light enough as it is
+  EXPECT_NE(on_dark("#0072B2"), "#0072B2");
+}
+
+TEST(DarkFigure, HasASecondColourForEach) {
+  const std::string svg = with_dark_colours(
+      "<svg width='1'><rect fill=\"#ffffff\"/><g stroke = 'rgb( 51,  51,  51)' "
+      "fill='none'/></svg>");
+  expect_contains(svg, "<svg width='1'>\n<style>@media (prefers-color-scheme: dark){");
+  expect_contains(svg, "[fill=\"#ffffff\"]{fill:#16181C}");
+  expect_contains(svg, "[stroke=\"rgb( 51,  51,  51)\"]{stroke:");
+  EXPECT_EQ(svg.find("[fill=\"none\"]"), std::string::npos);
+  test::expect_error<Failure>([] { with_dark_colours("no picture"); }, "no SVG");
+}
+
+TEST(Typeset, SetsNumbersAndLeavesWords) {
+  EXPECT_EQ(typeset("gpt 6.55e-03 against -0.912 (paper: -0.38, 3e+08)"),
+            "gpt 6.55×10⁻³ against −0.912 (paper: −0.38, 3×10⁸)");
+  EXPECT_EQ(typeset("×1e-3"), "×10⁻³");
+  EXPECT_EQ(typeset("3.3e-01, 1.0e+00, 2e2."), "0.33, 1.0, 200.");
+  for (const char* text :
+       {"near-2, E5-2680, 0.3–0.7, 1e±12, v1e5x, 2026-01-02", "", "-", "1e", "e-3"}) {
+    EXPECT_EQ(typeset(text), text);
+  }
+}
+
+TEST(Glossary, ExplainsWhatTheTableHas) {
+  ReportTable table{.id = "a",
+                    .title = "Gyroscope: validation loss and final γ",
+                    .unit = {},
+                    .note = {},
+                    .reason = {},
+                    .verdict = {},
+                    .columns = {{"rank"}},
+                    .rows = {{"Drift", "", false, {{{"1", ""}, ""}}}},
+                    .terms = {}};
+  const auto words = [&] { return fmt::format("{}", fmt::join(explain(table), " ")); };
+  for (const char* term : {"mean squared error", "γ: ", "Rank: "}) expect_contains(words(), term);
+  for (const char* term : {"D: ", "±: ", "–: "}) EXPECT_EQ(words().find(term), std::string::npos);
+  table.rows = {{"D 184", "", false, {{{"–", ""}, ""}}}, {"x", "", false, {{{"1", "2"}, "n = 2"}}}};
+  for (const char* term : {"D: ", "±: ", "–: ", "(n = …): "}) expect_contains(words(), term);
 }
 
 TEST(Escaping, KeepsTextText) {
@@ -171,8 +222,8 @@ TEST(Document, PutsNumbersIntoTheTablesUnit) {
   EXPECT_TRUE(table.rows[4].sees_future);
   EXPECT_FALSE(table.columns[6].numeric);
   EXPECT_EQ(document.outcome,
-            "Of 4 comparisons with the paper 1 holds, 1 holds in order but not in size, 1 does not "
-            "hold, 1 was not run. Training was not by the paper’s protocol (see What was run): the "
+            "Of 3 comparisons with the paper 1 holds, 1 holds in order but not in size, 1 does not "
+            "hold. Training was not by the paper’s protocol (see What was run): the "
             "verdicts on trained models say whether its order and sizes appear in this smaller "
             "setting.");
   EXPECT_EQ(document.unfinished.size(), 2u);

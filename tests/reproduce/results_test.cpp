@@ -10,6 +10,7 @@
 #include "edelta/base/error.h"
 #include "edelta/train/run_folder.h"
 #include "expect_error.h"
+#include "fake_run.h"
 #include "reproduce/collect.h"
 #include "reproduce/compared_quantity.h"
 #include "reproduce/curve.h"
@@ -83,9 +84,10 @@ TEST(ComparedQuantity, HasRatioOrDifferenceRanksAndVerdict) {
   EXPECT_TRUE(absent(table.rows[0], "angle_rank"));
 }
 
-TEST(Verdict, NotRunUntilEveryRowIsThere) {
+TEST(Verdict, PartlyRunUntilEveryRowIsThere) {
+  EXPECT_EQ(judge(rows(std::nullopt, std::nullopt, std::nullopt), kLossTolerance).text, "not run");
   const Verdict verdict = judge(rows(1.0, std::nullopt, 2.0), kLossTolerance);
-  EXPECT_EQ(verdict.text, "not run");
+  EXPECT_EQ(verdict.text, "partly run");
   EXPECT_NE(verdict.reason.find("of the others, the one pair"), std::string::npos)
       << verdict.reason;
 }
@@ -158,14 +160,16 @@ void fake_runs(const SuiteFolder& folder, const SuiteManifest& manifest,
     const train::RunFolder run(step.training()->folder);
     run.create(step.training()->config);
     const double loss = losses[i++ % losses.size()];
-    base::write_text_atomically(run.metrics_file(),
-                                "{\"iteration\":0,\"val_loss\":1.0}\n"
-                                "{\"iteration\":10,\"gradient_norm\":0.5,\"gamma\":[0.1,0.9]}\n");
-    base::write_json(run.result_file(), {{"best_val_loss", loss / 2},
-                                         {"final_val_loss", loss},
-                                         {"parameters", 7},
-                                         {"seconds", 3},
-                                         {"machine", {{"cpu", "test"}}}});
+    const std::string sum = test::fake_metrics(
+        run, {{{"iteration", 0}, {"val_loss", 1.0}},
+              {{"iteration", 10}, {"gradient_norm", 0.5}, {"gamma", {0.1, 0.9}}}});
+    test::fake_result(run,
+                      {{"best_val_loss", loss / 2},
+                       {"final_val_loss", loss},
+                       {"parameters", 7},
+                       {"seconds", 3},
+                       {"machine", {{"cpu", "test"}}}},
+                      sum);
   }
 }
 
@@ -210,6 +214,25 @@ TEST(Results, WhatHasNotBeenRunIsSaid) {
     }
   }
   EXPECT_FALSE(results.protocol->changes.empty());
+}
+
+// The texts are about this suite, not about the largest one.
+TEST(Results, TextsFitWhatIsRun) {
+  const test::TemporaryFolder temporary;
+  const SuiteFolder folder(temporary.path());
+  fake_runs(folder, {"demo", {42}, 1, {"main-stability"}}, {1e-6});
+  folder.write_manifest({"demo", {42}, 1, {"reflection", "main-stability"}});
+  const Results results = collect_results(temporary.path());
+  const ExperimentResult& race = results.experiments[0];
+  EXPECT_NE(race.method.find("gpt, ddl, mhc, jpmhc and edelta on stability"), std::string::npos);
+  EXPECT_NE(race.method.find("with seed 42 (preset demo)"), std::string::npos) << race.method;
+  EXPECT_NE(race.figures[0].caption.find("one run each"), std::string::npos);
+  const ExperimentResult& reflection = results.experiments[1];
+  EXPECT_NE(reflection.method.find("ddl, hybrid and jpmhc on 10, 100 and 500 samples"),
+            std::string::npos)
+      << reflection.method;
+  EXPECT_EQ(reflection.tables[0].rows.size(), 3u);
+  EXPECT_NE(reflection.tables[0].note.find("25, 50 and 200 samples"), std::string::npos);
 }
 
 // What is written is read back as it was.
@@ -257,8 +280,8 @@ TEST(Results, DamagedFilesAreNamedWithTheKey) {
                  "fused");
   fake_runs(folder, {"smoke", {42}, 1, {"main-stability"}}, {1e-6});
   const Step step = plan_steps(folder, folder.read_manifest()).front();
-  base::write_json(train::RunFolder(step.training()->folder).result_file(),
-                   {{"best_val_loss", 1}, {"final_val_loss", "low"}});
+  test::fake_result(train::RunFolder(step.training()->folder),
+                    {{"best_val_loss", 1}, {"final_val_loss", "low"}}, "");
   test::expect_error<InputError>([&] { collect_results(temporary.path()); }, step.name,
                                  "final_val_loss");
 }

@@ -51,6 +51,8 @@ TEST(Checkpoint, GivesEverythingBackBitForBit) {
   EXPECT_EQ(progress.best_val_loss, 0.1);
   EXPECT_EQ(progress.initial_val_loss, 1.0 / 3.0);
   EXPECT_EQ(progress.seconds, 12.5);
+  EXPECT_EQ(read_progress(file).iteration, 7);
+  EXPECT_EQ(read_progress(file).seconds, 12.5);
   EXPECT_EQ(loaded.optimiser.steps(), 7);
   EXPECT_TRUE(torch::equal(loaded.state["z_H"], saved.state["z_H"]));
   const auto expected = saved.model->named_parameters();

@@ -59,6 +59,21 @@ TEST(Theorems, EveryIdIsItsOwn) {
   }
 }
 
+TEST(Theorems, TellsWhatIsMeasured) {
+  TheoremOptions options = few();
+  std::vector<TheoremProgress> told;
+  options.on_check = [&](const TheoremProgress& progress) { told.push_back(progress); };
+  const TheoremReport report = verify_theorems(options);
+  std::set<int64_t> sizes;
+  for (const auto& [id, number, total, n] : told) {
+    EXPECT_EQ(total, static_cast<int64_t>(report.rows.size()));
+    EXPECT_EQ(id, report.rows.at(static_cast<size_t>(number - 1)).id);
+    sizes.insert(n);
+  }
+  EXPECT_EQ(told.front().number, 1);
+  EXPECT_EQ(sizes, (std::set<int64_t>{2, 4, 7}));
+}
+
 TEST(Theorems, SameSeedSameReport) {
   EXPECT_EQ(to_json(verify_theorems(few())), to_json(verify_theorems(few())));
   TheoremOptions other = few();

@@ -66,6 +66,12 @@ struct Field {
     std::replace(name.begin(), name.end(), '_', '-');
     return "--" + name;
   }
+  // In messages: as the command line calls it, with the key where that is another.
+  std::string name() const {
+    return flag != nullptr ? fmt::format("{} ({})", flag, key) : std::string(key);
+  }
+  // Whether a key of a file means this field: its own key, or the flag's name with - or _.
+  bool is_meant_by(std::string given) const;
 };
 
 namespace json_fields {
@@ -163,7 +169,7 @@ void read_fields(const nlohmann::json& json, Config& config, std::set<std::strin
   Config::visit_fields(config, [&](const Field& info, auto& field) {
     known.insert(info.key);
     if (const auto found = json.find(info.key); found != json.end()) {
-      json_fields::read(info.key, *found, field);
+      json_fields::read(info.name(), *found, field);
     }
   });
 }
@@ -175,17 +181,27 @@ std::vector<Field> fields_of(const Config& config = {}) {
   return fields;
 }
 
+// How messages call the field with this key.
+template <class Config>
+std::string field_name(const std::string& key) {
+  for (const Field& field : fields_of<Config>()) {
+    if (field.key == key) return field.name();
+  }
+  return key;
+}
+
 inline void require_object(const nlohmann::json& json, const std::string& source) {
   if (!json.is_object()) throw InputError(source + ": must be a JSON object");
 }
 
-// InputError for a key of `json` that is not among `known`.
-inline void refuse_unknown_keys(const nlohmann::json& json, const std::set<std::string>& known,
-                                const std::string& source) {
-  for (const auto& [key, value] : json.items()) {
-    if (!known.contains(key)) throw InputError(fmt::format("{}: unknown key '{}'", source, key));
-  }
-}
+// InputError for a key of `json` that is not among `known`; it lists those, and names the nearest.
+void refuse_unknown_keys(const nlohmann::json& json, const std::set<std::string>& known,
+                         const std::string& source);
+
+// `json`, an object, with the fields' keys where it has the flags' names: files take both.
+// InputError where it has both, or where a value is null.
+nlohmann::json with_field_keys(const nlohmann::json& json, const std::vector<Field>& fields,
+                               const std::string& source);
 
 // Runs `read` so that what it refuses is reported with the source's name.
 template <class Read>

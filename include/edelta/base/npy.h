@@ -15,7 +15,9 @@ namespace edelta::base {
 torch::Tensor read_npy(const std::filesystem::path& path);
 torch::Tensor parse_npy(std::string_view bytes, const std::string& source);
 
-// Atomic; float32 or float64.
+// The bytes of such a file; float32 or float64.
+std::string format_npy(const torch::Tensor& tensor);
+// Atomic.
 void write_npy(const std::filesystem::path& path, const torch::Tensor& tensor);
 
 }  // namespace edelta::base

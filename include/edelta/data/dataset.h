@@ -30,14 +30,20 @@ struct Dataset {
 // empty.
 Dataset generate(const TaskOptions& options);
 
-// train_x.npy, train_y.npy, val_x.npy, val_y.npy and task.json (options and strata), each atomic;
-// the folder is made if it is not there.
+// train_x.npy, train_y.npy, val_x.npy, val_y.npy and task.json (options and strata): a folder that
+// appears whole or not at all. InputError where it is there and not empty, unless `replace` is set
+// and it holds nothing but such files.
 void write_dataset(const std::filesystem::path& folder, const Dataset& dataset,
-                   const TaskOptions& options);
+                   const TaskOptions& options, bool replace = false);
+// The same check, before any work is done.
+void require_free(const std::filesystem::path& folder, bool replace);
 
 // The same four files, a user's own as well: float32 or float64, [N, T, dim], or [N, dim] for T
 // = 1. x and y must agree in shape, train and val in T and dim, and every value must be a finite
 // float32. Strata come from task.json where there is one.
 Dataset read_dataset(const std::filesystem::path& folder);
+
+// One such array as float32 [N, T, dim]; InputError with the name of its source.
+torch::Tensor as_sequences(const torch::Tensor& array, const std::string& source);
 
 }  // namespace edelta::data

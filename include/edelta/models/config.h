@@ -52,8 +52,8 @@ struct ModelConfig {
 
 // The largest value of a size: products of two stay far from overflow.
 inline constexpr int64_t kLargestSize = int64_t{1} << 24;
-// InputError that names the key and the range.
-void require_range(const char* key, int64_t value, int64_t least, int64_t most);
+// InputError with the field's name and the range.
+void require_range(const std::string& name, int64_t value, int64_t least, int64_t most);
 
 // Throws InputError that names the key when a value is impossible.
 void validate(const ModelConfig& config);

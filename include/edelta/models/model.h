@@ -66,6 +66,11 @@ class Model : public torch::nn::Module {
   ModelConfig config_;
 };
 
+// What a transformer of this configuration has at least: known before anything is allocated.
+double least_parameters(const ModelConfig& config);
+// "the weights of 6 layers 128 wide", for messages about memory.
+std::string weights_text(const ModelConfig& config);
+
 // The model that the configuration names, with parameters initialised from `seed` alone.
 std::shared_ptr<Model> make_model(const ModelConfig& config, uint64_t seed = 42);
 

@@ -61,6 +61,9 @@ const Architecture& find_architecture(const std::string& name);
 // The architecture that the published code calls so, or null.
 const Architecture* find_published(const std::string& name);
 
+// Whether the field with this key makes a difference to the architecture.
+bool has_option(const Architecture& architecture, const std::string& key);
+
 // Throws InputError when the name is taken. Not to be called while models are built elsewhere.
 void register_architecture(Architecture architecture);
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "edelta/models/model.h"
-#include "edelta/train/config.h"
+#include "edelta/train/run_folder.h"
 
 namespace edelta::probes {
 
@@ -24,7 +24,7 @@ struct NormProbe {
 };
 struct NormProbeOptions {
   int64_t sequences = 50;
-  int64_t positions = 100;
+  int64_t positions = 100;  // at most the model's block
   uint64_t seed = 42;
 };
 NormProbe probe_norms(models::Model& model, const NormProbeOptions& options = {});
@@ -44,18 +44,20 @@ struct RolloutPoint {
 };
 struct Rollout {
   int64_t context = 0;
+  int64_t trajectories = 0;
   std::vector<RolloutPoint> points;
 };
 struct RolloutOptions {
   int64_t steps = 1000;
   int64_t trajectories = 8;
-  int64_t context = 0;  // 0: half the model's block
-  int64_t points = 20;  // how many to report, evenly spaced
-  std::function<void(int64_t)> on_step;
+  int64_t context = 0;    // 0: half the model's block, at most what the data has
+  int64_t points = 20;    // how many to report, evenly spaced
+  std::string data = {};  // where the run's data is now, if it has moved
+  std::function<void(int64_t)> on_step = {};
 };
-// `config` is the run's: its task is generated for as long as the roll-out goes. A user's own data
-// gives the truth as far as it reaches.
-Rollout roll_out(models::Model& model, const train::TrainConfig& config,
+// `run` is where the model comes from: its task is generated for as long as the roll-out goes. A
+// user's own data gives the truth as far as it reaches.
+Rollout roll_out(models::Model& model, const train::RunManifest& run,
                  const RolloutOptions& options);
 
 // A residual operator on streams, over the sequences and positions that were looked at.

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <optional>
+#include <string>
 
 #include "edelta/models/model.h"
 #include "edelta/train/optimiser.h"
@@ -17,14 +17,19 @@ struct Progress {
   int64_t best_iteration = 0;
   double best_val_loss = 0;
   double initial_val_loss = 0;
-  double seconds = 0;  // spent so far
+  double seconds = 0;       // spent so far
+  std::string run;          // whose progress: RunManifest::id
+  std::string metrics_sum;  // of the last line of metrics.jsonl so far
 };
 
 void write_checkpoint(const std::filesystem::path& file, const models::Model& model,
                       const AdamW& optimiser, const models::State& state, const Progress& progress);
 
-// InputError where the file is damaged (its checksum is part of it) or belongs to another model.
+// InputError where the file is damaged or belongs to another model.
 Progress read_checkpoint(const std::filesystem::path& file, models::Model& model, AdamW& optimiser,
                          models::State& state);
+
+// How far it has come, without the tensors and their checksum: for an overview of many runs.
+Progress read_progress(const std::filesystem::path& file);
 
 }  // namespace edelta::train

@@ -21,6 +21,7 @@ struct Protocol {
   double lr = 1e-3;        // the peak
   double min_lr = 1e-4;
   int64_t warmup = 100;
+  int64_t decay_iterations = 0;  // where the cosine ends and min_lr holds; 0: at the end
   double beta1 = 0.9;
   double beta2 = 0.95;
   double eps = 1e-8;
@@ -38,7 +39,10 @@ struct Protocol {
     visit(Field{"accumulate", "Batches averaged into one step"}, self.accumulate);
     visit(Field{"lr", "Peak learning rate"}, self.lr);
     visit(Field{"min_lr", "Learning rate at the end"}, self.min_lr);
-    visit(Field{"warmup", "Iterations of linear warm-up"}, self.warmup);
+    visit(Field{"warmup", "Iterations of linear warm-up; by default at most a tenth of all"},
+          self.warmup);
+    visit(Field{"decay_iterations", "Iterations until min_lr is reached and holds; 0: all"},
+          self.decay_iterations);
     visit(Field{"beta1", "AdamW's first decay rate"}, self.beta1);
     visit(Field{"beta2", "AdamW's second decay rate"}, self.beta2);
     visit(Field{"eps", "AdamW's epsilon"}, self.eps);
@@ -60,6 +64,7 @@ struct TrainConfig {
   models::ModelConfig model;
   std::optional<data::TaskOptions> task;  // a generated task …
   std::string data;                       // … or a folder with the user's own sequences
+  bool own_block = false;  // model.block_size was asked for, and is not to follow the data
 };
 
 void validate(const TrainConfig& config);
@@ -69,18 +74,25 @@ nlohmann::ordered_json to_json(const TrainConfig& config);
 // Builds the configuration of a run from `given`, a JSON object with any of the keys preset, train,
 // model, task and data; what it does not say comes from the preset, what the preset does not say
 // from the matched configuration of the model and the paper's protocol. `model` may be a string,
-// the name of the architecture, and `task` likewise. InputError that names `source` and the key.
+// the name of the architecture, and `task` likewise; settings go by their keys or by the names of
+// their flags. InputError that names `source`, unless it is empty, and the key.
 TrainConfig train_config_from_json(const nlohmann::json& given, const std::string& source);
 
 // The data that the configuration names.
 data::Dataset load_data(const TrainConfig& config);
-// Gives the model the data's dimension, and a block at least as long as its sequences.
+// Gives the model the data's dimension, and a block as long as its sequences; InputError where a
+// shorter one was asked for.
 void fit_model_to_data(TrainConfig& config, const data::Dataset& dataset);
+
+// InputError that names what is too large where training cannot fit into the memory there is,
+// counting only what it needs at the least.
+void require_memory(const TrainConfig& config, int64_t positions);
 
 // Every field of a configuration that a user may set, for flags of the command line.
 struct Setting {
   const char* section;  // "train", "model" or "task"
   Field field;
+  std::string default_value;  // as text; empty where it depends on the model or task
 };
 std::vector<Setting> settings();
 

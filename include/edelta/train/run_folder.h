@@ -1,9 +1,12 @@
 // The folder of a run:
-//   config.json                        the effective configuration
+//   config.json                        what the run is (RunManifest)
 //   metrics.jsonl                      one object per logged step or evaluation
 //   checkpoint/checkpoint.safetensors  where to resume
 //   best/                              the model with the lowest validation loss
-//   result.json                        written at the end: the run is finished when it is there
+//   result.json                        written at the end
+//   lock                               held by the process that trains
+// Every file carries a checksum and says which run it belongs to: what was changed, damaged, cut
+// off or taken from another run is an InputError.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +16,44 @@
 #include <string>
 #include <vector>
 
+#include "edelta/data/identity.h"
 #include "edelta/models/model.h"
 #include "edelta/train/config.h"
 
 namespace edelta::train {
+
+// Under which key every file of a run says whose it is.
+inline constexpr const char* kRunIdKey = "run_id";
+
+// What the bits of a run depend on besides its configuration.
+struct Compute {
+  int64_t threads = 0;
+  std::string implementation;
+  bool operator==(const Compute&) const = default;
+};
+// What this process computes with.
+Compute current_compute();
+
+// What config.json says.
+struct RunManifest {
+  // The same for ever: a checksum of what the run was made as. Empty for a run of version 0.1.0,
+  // whose files have no checksums: it can be read and evaluated, not continued.
+  std::string id;
+  TrainConfig config;
+  Compute compute = {};
+  data::Identity data_files = {};  // where the data is a user's own
+  // What was changed on the way: {"iteration": …, "what": [before, after], …} each.
+  nlohmann::ordered_json history = nlohmann::ordered_json::array();
+};
+
+// The configuration in a run's config.json, as train_config_from_json() takes it for another run.
+nlohmann::json configuration_in(nlohmann::json manifest);
+
+// How a run's learning rate goes on when it is extended.
+enum class Extension {
+  held,      // min_lr holds
+  stretched  // the cosine reaches min_lr at the new end
+};
 
 class RunFolder {
  public:
@@ -30,23 +67,35 @@ class RunFolder {
   }
   std::filesystem::path best_folder() const { return path_ / "best"; }
   std::filesystem::path result_file() const { return path_ / "result.json"; }
+  std::filesystem::path lock_file() const { return path_ / "lock"; }
 
-  bool exists() const { return std::filesystem::exists(config_file()); }
-  bool finished() const { return std::filesystem::exists(result_file()); }
+  bool exists() const;
+  // result.json is there, and it is that of all iterations.
+  bool finished() const;
 
-  // Makes the folder and writes config.json; InputError if a run is already there.
-  void create(const TrainConfig& config) const;
+  // Makes the folder and writes config.json, with the absolute path and the checksums of a user's
+  // data; InputError if a run is already there, unless `replace` is set: then it is removed.
+  void create(const TrainConfig& config, bool replace = false) const;
   // InputError if there is no run.
-  TrainConfig read_config() const;
-  nlohmann::json read_result() const;
-  std::vector<nlohmann::json> read_metrics() const;
+  RunManifest read_manifest() const;
+  TrainConfig read_config() const { return read_manifest().config; }
+  void write_manifest(const RunManifest& manifest) const;
 
-  // Drops what was logged after `iteration`, and a line that a crash cut off.
-  void truncate_metrics(int64_t iteration) const;
+  // More iterations for a run; InputError where they are not more.
+  void extend(int64_t iterations, Extension extension) const;
+
+  nlohmann::json read_result() const;
+  // Whole lines; InputError where one is damaged, or where lines are missing that the checkpoint or
+  // the result knows of.
+  std::vector<nlohmann::json> read_metrics() const;
 
  private:
   std::filesystem::path path_;
 };
+
+// The run's data: generated, or read from where it was, or from `where` it is now. InputError where
+// a user's files are not those that the run was made with.
+data::Dataset load_run_data(const RunManifest& manifest, const std::string& where = {});
 
 // Which of a run's two models.
 enum class Which { best, last };

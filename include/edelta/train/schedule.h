@@ -7,8 +7,11 @@
 
 namespace edelta::train {
 
-// Linear from 0 over `warmup` iterations, then half a cosine from `lr` to `min_lr` at the end;
-// `iteration` counts from 0.
+// Where the cosine ends.
+int64_t schedule_end(const Protocol& protocol);
+
+// Linear from 0 over `warmup` iterations, then half a cosine from `lr` to `min_lr`, which holds
+// from schedule_end() on; `iteration` counts from 0.
 double learning_rate(const Protocol& protocol, int64_t iteration);
 
 }  // namespace edelta::train

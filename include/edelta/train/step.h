@@ -23,9 +23,12 @@ struct StepOptions {
   std::function<bool(const std::string& loss)> minimises = {};
   // Called when a phase of a part has ended, the update once.
   std::function<void(StepPhase)> after = {};
+  // Asked before every part but the first; true: the step is given up.
+  std::function<bool()> gives_up = {};
 };
 
 struct StepOutcome {
+  bool given_up = false;                 // then nothing else is of use
   std::map<std::string, double> losses;  // averaged over the parts
   double gradient_norm = 0;              // before clipping
   std::vector<torch::Tensor> gates;      // of the last part

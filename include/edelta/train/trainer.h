@@ -25,9 +25,16 @@ struct StepReport {
 };
 
 struct TrainOptions {
-  std::function<void(const StepReport&)> on_step;
-  // Asked after every iteration; a signal's number stops the run there, with a checkpoint.
-  std::function<int()> stop_signal;
+  std::function<void(const StepReport&)> on_step = {};
+  // Asked after every iteration and between accumulated batches; a signal's number stops the run
+  // there, with a checkpoint.
+  std::function<int()> stop_signal = {};
+  // Every entry of metrics.jsonl, as it is written.
+  std::function<void(const nlohmann::json&)> on_metrics = {};
+  // What a user should know: one line each.
+  std::function<void(const std::string&)> on_notice = {};
+  // Where a user's data is now, if it has moved since the run was made.
+  std::string data = {};
 };
 
 struct TrainOutcome {
@@ -40,8 +47,8 @@ struct TrainOutcome {
 torch::Tensor batch_rows(const Protocol& protocol, int64_t iteration, int64_t part, int64_t rows);
 
 // Runs, or continues, the run in `folder` to its end. The folder's config.json is the
-// configuration. Failure on a non-finite loss or gradient, with the iteration and the tensor; the
-// last checkpoint stays.
+// configuration; it is locked meanwhile. Failure on a non-finite loss or gradient, with the
+// iteration and the tensor; the last checkpoint stays.
 TrainOutcome train(const RunFolder& folder, const TrainOptions& options = {});
 // The same on data that the caller has at hand: what the configuration names, or its own.
 TrainOutcome train(const RunFolder& folder, data::Dataset dataset,

@@ -45,22 +45,31 @@ struct OperatorsUnderTest {
       ops::iterative_cayley;
 };
 
+// What is being measured.
+struct TheoremProgress {
+  std::string id;      // of the statement
+  int64_t number = 0;  // of the statement, from 1
+  int64_t total = 0;   // statements
+  int64_t n = 0;       // size of the operators
+};
+
 struct TheoremOptions {
   int64_t samples = 100;                              // of each size
   std::vector<int64_t> sizes = {2, 3, 4, 8, 16, 64};  // n
   int64_t seed = 42;
+  std::function<void(const TheoremProgress&)> on_check = {};
 };
 
 enum class Relation { at_most, at_least };
 
 struct TheoremRow {
-  std::string id;
   std::string statement;
   std::string measured;  // the quantity whose worst case is given
   double worst;
   Relation relation;
   double bound;
   std::string note = {};  // what else the samples showed
+  std::string id = {};
 
   // Not a number counts as a failure.
   bool holds() const { return relation == Relation::at_most ? worst <= bound : worst >= bound; }

@@ -9,10 +9,10 @@ Experiment blend_experiment() {
       {.name = "blend",
        .title = "Hard blend",
        .claim = "The paper blends linearly, which is orthogonal only where the gate has decided.",
-       .method =
-           "The hybrid with the linear blend and with a hard one that is exactly orthogonal at "
-           "every step.",
-       .variants = {hybrid("linear", {{"blend", "linear"}}), hybrid("hard", {{"blend", "hard"}})}});
+       .method = "edelta with the linear blend and with a hard one that is exactly orthogonal at "
+                 "every step.",
+       .variants = {edelta_with("linear", {{"blend", "linear"}}),
+                    edelta_with("hard", {{"blend", "hard"}})}});
 }
 
 }  // namespace edelta::reproduce

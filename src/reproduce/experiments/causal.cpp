@@ -11,9 +11,10 @@ Experiment causal_experiment() {
        .claim =
            "The paper pools over the whole sequence, so that each position sees those after it; it "
            "does not say what remains without that.",
-       .method = "The hybrid with its three ways to pool; prefix and token are causal.",
-       .variants = {hybrid("sequence", {{"pool", "sequence"}}),
-                    hybrid("prefix", {{"pool", "prefix"}}), hybrid("token", {{"pool", "token"}})}});
+       .method = "edelta with its three ways to pool; prefix and token are causal.",
+       .variants = {edelta_with("sequence", {{"pool", "sequence"}}),
+                    edelta_with("prefix", {{"pool", "prefix"}}),
+                    edelta_with("token", {{"pool", "token"}})}});
 }
 
 }  // namespace edelta::reproduce

@@ -30,7 +30,7 @@ std::vector<Table> tables(const Experiment&, RunArchive& archive) {
   Table table{.id = kName,
               .title = "Matched configurations",
               .columns = {{"layers", "layers"},
-                          {"width", "D"},
+                          {"width", "width D"},
                           {"paper", "parameters, paper"},
                           {"parameters", "parameters, here"}}};
   const auto counts = archive.measurement(kName, models::parameter_counts_from_json);

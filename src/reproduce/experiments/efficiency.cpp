@@ -90,7 +90,8 @@ Experiment efficiency_experiment() {
           .method =
               "Times depend on the machine, so nothing of the paper is compared here. Training "
               "steps at the matched sizes, fused kernels against plain libtorch, and "
-              "the share of the processor's measured FMA peak; the fastest of the repetitions.",
+              "the share of the processor's measured peak of fused multiply-adds (FMA); the "
+              "fastest of the repetitions.",
           .plan_once = plan,
           .tables = tables,
           .figures = figures};

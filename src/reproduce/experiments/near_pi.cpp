@@ -9,7 +9,7 @@ Experiment near_pi_experiment() {
   return {.name = "near-pi",
           .title = "Rotations near π",
           .claim =
-              "Close to the angle that a Cayley rotation cannot reach, the hybrid has the "
+              "Close to the angle that a Cayley rotation cannot reach, edelta has the "
               "lowest loss, in one plane and in all 32.",
           .method = "The five architectures on rotations by 3.10 in one plane and by 3.14 in all.",
           .trainings = {{.id = "near-pi-single",
@@ -31,6 +31,7 @@ Experiment near_pi_experiment() {
                                            {1.69e-6, 0.10e-6},
                                            {1.24e-6, 0.37e-6}})}},
           .plan_seed = plan_trainings,
+          .scope = training_scope,
           .tables = training_tables,
           .figures = comparison_figures};
 }

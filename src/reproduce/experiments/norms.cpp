@@ -1,7 +1,10 @@
 // Norm preservation: unit vectors through the models that were trained on stability.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "edelta/probes/probes.h"
 #include "reproduce/compared_quantity.h"
@@ -11,6 +14,8 @@
 #include "reproduce/plan.h"
 #include "reproduce/run_archive.h"
 #include "reproduce/statistics.h"
+#include "reproduce/training_tables.h"
+#include "reproduce/wording.h"
 
 namespace edelta::reproduce {
 namespace {
@@ -29,13 +34,27 @@ constexpr PaperNorms kPaper[] = {{"gpt", 0.474, 0.55},
 
 std::string probe_name(const std::string& run) { return "norms-" + run; }
 
+// The positions that the paper has, or all that the model sees where they are fewer.
+probes::NormProbeOptions probe_options(const train::TrainConfig& config) {
+  probes::NormProbeOptions options;
+  options.positions = std::min(options.positions, config.model.block_size);
+  return options;
+}
+
+std::string scope(const Experiment& experiment, const RunArchive& archive) {
+  const TrainingTable& runs = experiment.trainings.front();
+  const probes::NormProbeOptions options = probe_options(training_config(
+      archive.preset(), runs, runs.variants.front(), archive.manifest().seeds.front()));
+  return fmt::format("{} {} sequences of {} vectors go through each.",
+                     training_scope(experiment, archive), options.sequences, options.positions);
+}
+
 void plan(const Experiment& experiment, Plan& plan, uint64_t seed) {
   for (const TrainingTable& table : experiment.trainings) {
     for (const Variant& variant : table.variants) {
       const Step run = plan.add_training(table, variant, seed);
       const Training& training = *run.training();
-      ProbeNorms probe{training.folder};
-      probe.options.positions = std::min(probe.options.positions, training.config.model.block_size);
+      const ProbeNorms probe{training.folder, probe_options(training.config)};
       plan.add_measurement(probe_name(run.name), probe, /*seconds=*/2, /*after=*/run.name);
     }
   }
@@ -111,15 +130,19 @@ Curve norm_curve(const std::vector<NormProbe>& probes) {
 std::vector<Figure> figures(const Experiment& experiment, RunArchive& archive) {
   Panel panel{.title = "norm of the output", .x = {"position"}, .y = {"mean norm"}};
   const TrainingTable& runs = experiment.trainings.front();
+  std::set<size_t> counts;
   for (const Variant& variant : runs.variants) {
-    const Curve curve = norm_curve(probes_of(archive, runs, variant));
+    const std::vector<NormProbe> probes = probes_of(archive, runs, variant);
+    const Curve curve = norm_curve(probes);
     if (curve.empty()) continue;
+    counts.insert(probes.size());
     panel.series.push_back(series(variant.label, variant.model, LineStyle::solid, curve));
   }
   panel.reference_lines = {{1.0, "preserved"}};
   return {figure("norms", "Norm against position",
-                 "Mean norm of the outputs for random unit vectors, over seeds; the band is a "
-                 "standard deviation over sequences.",
+                 fmt::format("Mean norm of the outputs for random unit vectors: {}; the band is a "
+                             "standard deviation over sequences.",
+                             over_seeds(counts, "")),
                  {panel})};
 }
 
@@ -129,13 +152,14 @@ Experiment norms_experiment() {
   return {.name = "norms",
           .title = "Norm preservation",
           .claim =
-              "Trained on stability, the hybrid and JPmHC keep the length of unit vectors over "
+              "Trained on stability, edelta and jpmhc keep the length of unit vectors over "
               "100 positions; the others lose half of it.",
           .method =
-              "50 random sequences of 100 unit vectors go through the models of the stability "
-              "table (best weights); the mean norm of what comes out, at each position.",
+              "Random sequences of unit vectors go through the models of the stability table (best "
+              "weights); the mean norm of what comes out, at each position.",
           .trainings = {stability_runs("norms-stability")},
           .plan_seed = plan,
+          .scope = scope,
           .tables = tables,
           .figures = figures};
 }

@@ -26,11 +26,12 @@ Experiment own_study(const OwnStudy& study) {
                          .note = kFloorNote,
                          .noise_floor = kNoiseFloor}},
           .plan_seed = plan_trainings,
+          .scope = training_scope,
           .tables = training_tables,
           .figures = dynamics_figures};
 }
 
-Variant hybrid(const std::string& label, const nlohmann::json& settings) {
+Variant edelta_with(const std::string& label, const nlohmann::json& settings) {
   return {.label = label, .model = "edelta", .settings = settings};
 }
 

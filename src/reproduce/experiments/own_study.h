@@ -15,7 +15,7 @@ struct OwnStudy {
 };
 Experiment own_study(const OwnStudy& study);
 
-// The hybrid with some settings.
-Variant hybrid(const std::string& label, const nlohmann::json& settings);
+// edelta with some settings.
+Variant edelta_with(const std::string& label, const nlohmann::json& settings);
 
 }  // namespace edelta::reproduce

@@ -7,7 +7,7 @@ namespace edelta::reproduce {
 Experiment streams_experiment() {
   std::vector<Variant> variants;
   for (const int n : {2, 4, 8, 16}) {
-    variants.push_back(hybrid("n = " + std::to_string(n), {{"n_streams", n}}));
+    variants.push_back(edelta_with("n = " + std::to_string(n), {{"n_streams", n}}));
   }
   return own_study(
       {.name = "streams",
@@ -15,7 +15,7 @@ Experiment streams_experiment() {
        .claim =
            "The paper uses n = 4 streams and names the O(n³) solve as its limit; the closed form "
            "here has none.",
-       .method = "The hybrid with 2, 4, 8 and 16 streams.",
+       .method = "edelta with 2, 4, 8 and 16 streams.",
        .variants = variants});
 }
 

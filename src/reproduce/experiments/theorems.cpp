@@ -10,6 +10,7 @@
 #include "reproduce/experiments/regulariser_figure.h"
 #include "reproduce/plan.h"
 #include "reproduce/run_archive.h"
+#include "reproduce/wording.h"
 
 namespace edelta::reproduce {
 namespace {
@@ -36,6 +37,12 @@ Row theorem_row(const verify::TheoremRow& theorem) {
   return row;
 }
 
+std::string scope(const Experiment&, const RunArchive& archive) {
+  const verify::TheoremOptions& options = archive.preset().theorems;
+  return fmt::format("In this run: {} operators of each of the sizes {}.", options.samples,
+                     listed(options.sizes));
+}
+
 std::vector<Table> tables(const Experiment&, RunArchive& archive) {
   Table table{.id = kName,
               .title = "Statements, by their worst case",
@@ -43,7 +50,12 @@ std::vector<Table> tables(const Experiment&, RunArchive& archive) {
                           {"measured", "measured"},
                           {"worst", "worst"},
                           {"bound", "bound"},
-                          {"holds", "verdict"}}};
+                          {"holds", "verdict"}},
+              .note =
+                  "Q: the Cayley rotation, from A = uvᵀ − vuᵀ and M = (β/2)A; H: the Householder "
+                  "reflection along k; Δ = I − β k kᵀ: the delta operator; G = γQ + (1 − γ)H: the "
+                  "hybrid, with the gate γ. Worst: the largest over all operators that were tried, "
+                  "or the smallest where the bound is a lower one."};
   const auto report = archive.measurement(kName, verify::theorem_report_from_json);
   if (!report) {
     table.verdict = Verdict{"not run", "the statements have not been checked"};
@@ -83,11 +95,12 @@ Figure regulariser_figure() {
     values.series.push_back({.label = label, .x = to_vector(gamma), .y = to_vector(penalty)});
     slopes.series.push_back({.label = label, .x = to_vector(gamma), .y = to_vector(slope)});
   }
-  return {"regularisers",
-          "Gate regularisers",
-          "What each regulariser charges a gate value, and its slope, which drives the gate to a "
-          "decision. The smooth ones have no slope at ½.",
-          {values, slopes}};
+  return {
+      "regularisers",
+      "Gate regularisers",
+      "What each regulariser charges a value of the gate γ (1 is rotation, 0 reflection), and its "
+      "slope, which drives the gate to a decision. The smooth ones have no slope at ½.",
+      {values, slopes}};
 }
 
 Experiment theorems_experiment() {
@@ -100,6 +113,7 @@ Experiment theorems_experiment() {
               "Every statement is measured on random operators of several sizes, by the code "
               "that trains; it holds or fails by its worst case.",
           .plan_once = plan,
+          .scope = scope,
           .tables = tables,
           .figures = [](const Experiment&, RunArchive&) {
             return std::vector<Figure>{regulariser_figure()};

@@ -11,8 +11,8 @@ Experiment width_experiment() {
   };
   return {.name = "width",
           .title = "Width against depth at matched parameters",
-          .claim = "The narrow deep hybrid has a quarter of the loss of wider, shallower ones.",
-          .method = "The hybrid on gyroscope in three shapes.",
+          .claim = "The narrow, deep edelta has a quarter of the loss of wider, shallower ones.",
+          .method = "edelta on gyroscope in three shapes.",
           .trainings = {{.id = "width-gyroscope",
                          .title = "Gyroscope: validation loss",
                          .task = "gyroscope",
@@ -22,6 +22,7 @@ Experiment width_experiment() {
                                       row("D 128, 6 layers", 128, 6, {1.02e-3, {}})},
                          .note = "These sizes are the same in every preset."}},
           .plan_seed = plan_trainings,
+          .scope = training_scope,
           .tables = training_tables,
           .figures = dynamics_figures};
 }

@@ -8,26 +8,17 @@
 #include <map>
 
 #include "reproduce/report/facts.h"
+#include "reproduce/report/glossary.h"
+#include "reproduce/report/typeset.h"
 
 namespace edelta::reproduce::report {
 namespace {
 
-std::string sentence(const std::string& text) {
-  const bool ends =
-      text.empty() || text.ends_with('.') || text.ends_with('!') || text.ends_with('?');
+std::string sentence(std::string text) {
+  if (text.empty()) return text;
+  text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
+  const bool ends = text.ends_with('.') || text.ends_with('!') || text.ends_with('?');
   return ends ? text : text + ".";
-}
-
-// ×1e-3 → ×10⁻³
-std::string pretty_unit(const std::string& unit) {
-  const size_t at = unit.find("1e");
-  if (at == std::string::npos) return unit;
-  size_t end = at + 2;
-  if (end < unit.size() && unit[end] == '-') ++end;
-  while (end < unit.size() && std::isdigit(static_cast<unsigned char>(unit[end]))) ++end;
-  if (end == at + 2) return unit;
-  return unit.substr(0, at) + power_of_ten(std::stoi(unit.substr(at + 2, end - at - 2))) +
-         unit.substr(end);
 }
 
 // The number of a cell that is one, or nothing.
@@ -43,8 +34,8 @@ struct CellFormat {
   bool whole = false;  // counts and ranks
   size_t seeds = 0;
 
-  TableCell operator()(Absent) const { return {{"–", ""}, ""}; }
-  TableCell operator()(const std::string& text) const { return {{text, ""}, ""}; }
+  TableCell operator()(Absent) const { return {{kNothing, ""}, ""}; }
+  TableCell operator()(const std::string& text) const { return {{typeset(text), ""}, ""}; }
   TableCell operator()(double number) const {
     if (whole) return {{count_text(std::llround(number)), ""}, ""};
     return {{value_text(number / scale), ""}, ""};
@@ -81,15 +72,16 @@ bool holds_text(const std::vector<Row>& rows, const std::string& key) {
 ReportTable make_table(const Table& data, size_t seeds) {
   ReportTable table{.id = slug(data.id),
                     .title = data.title,
-                    .unit = pretty_unit(data.unit),
-                    .note = data.note,
+                    .unit = typeset(data.unit),
+                    .note = typeset(data.note),
                     .reason = {},
                     .verdict = {},
                     .columns = {},
-                    .rows = {}};
+                    .rows = {},
+                    .terms = {}};
   if (data.verdict) {
     table.verdict = data.verdict->text;
-    table.reason = sentence(data.verdict->reason);
+    table.reason = sentence(typeset(data.verdict->reason));
   }
   std::vector<CellFormat> formats;
   for (const Column& column : data.columns) {
@@ -105,6 +97,7 @@ ReportTable make_table(const Table& data, size_t seeds) {
     }
     table.rows.push_back(std::move(out));
   }
+  table.terms = explain(table);
   return table;
 }
 
@@ -121,12 +114,6 @@ std::string describe_panel(const Panel& panel) {
   }
   if (!labels.empty()) text += fmt::format(" ({})", fmt::join(labels, ", "));
   return text + ".";
-}
-
-ReportFigure make_figure(const Figure& data) {
-  ReportFigure figure{slug(data.id), data.title, data.caption, data.title + "."};
-  for (const Panel& panel : data.panels) figure.description += " " + describe_panel(panel);
-  return figure;
 }
 
 std::string progress_text(const Progress& runs) {
@@ -146,6 +133,7 @@ ReportSection make_section(const ExperimentResult& experiment, size_t seeds) {
                         .method = experiment.method,
                         .progress = progress_text(experiment.runs),
                         .ours = experiment.ours,
+                        .begun = experiment.runs.done > 0,
                         .tables = {},
                         .figures = {}};
   for (const Table& table : experiment.tables) section.tables.push_back(make_table(table, seeds));
@@ -153,13 +141,14 @@ ReportSection make_section(const ExperimentResult& experiment, size_t seeds) {
   return section;
 }
 
-// "Of 4 comparisons with the paper 1 holds, 2 hold in order but not in size, 1 was not run."
+// "Of 4 comparisons with the paper 1 holds, 2 hold in order but not in size, 1 is not compared."
+// What has not been run is none of them.
 std::string count_verdicts(const std::vector<ReportSection>& sections) {
   std::map<std::string, int> counts;
   int total = 0;
   for (const ReportSection& section : sections) {
     for (const ReportTable& table : section.tables) {
-      if (!table.verdict) continue;
+      if (!table.verdict || !table.is_run()) continue;
       ++counts[*table.verdict];
       ++total;
     }
@@ -171,7 +160,7 @@ std::string count_verdicts(const std::vector<ReportSection>& sections) {
                    {"holds in order but not in size", "holds in order but not in size",
                     "hold in order but not in size"},
                    {"does not hold", "does not hold", "do not hold"},
-                   {"not run", "was not run", "were not run"},
+                   {"partly run", "is partly run", "are partly run"},
                    {"not compared", "is not compared", "are not compared"}};
   std::vector<std::string> parts;
   for (const auto& wording : kWordings) {
@@ -181,6 +170,19 @@ std::string count_verdicts(const std::vector<ReportSection>& sections) {
   }
   return fmt::format("Of {} {} with the paper {}.", total,
                      total == 1 ? "comparison" : "comparisons", fmt::join(parts, ", "));
+}
+
+// What it means for the verdicts that training was not by the paper's protocol.
+std::string protocol_text(const std::vector<ReportSection>& sections) {
+  const bool compared = std::none_of(sections.begin(), sections.end(), [](const auto& section) {
+    return std::any_of(section.tables.begin(), section.tables.end(),
+                       [](const ReportTable& table) { return table.verdict == "not compared"; });
+  });
+  return compared
+             ? " Training was not by the paper’s protocol (see What was run): the verdicts on "
+               "trained models say whether its order and sizes appear in this smaller setting."
+             : " Models were trained at a fraction of the paper’s size (see What was run): their "
+               "losses get no verdict.";
 }
 
 std::vector<std::string> list_unfinished(const std::vector<ExperimentResult>& experiments) {
@@ -194,8 +196,16 @@ std::vector<std::string> list_unfinished(const std::vector<ExperimentResult>& ex
 
 }  // namespace
 
+bool ReportTable::is_run() const { return verdict != "not run"; }
+
 bool ReportTable::sees_future() const {
   return std::any_of(rows.begin(), rows.end(), [](const TableRow& row) { return row.sees_future; });
+}
+
+ReportFigure make_figure(const Figure& data) {
+  ReportFigure figure{slug(data.id), data.title, data.caption, data.title + "."};
+  for (const Panel& panel : data.panels) figure.description += " " + describe_panel(panel);
+  return figure;
 }
 
 Document make_document(const Results& results) {
@@ -205,11 +215,11 @@ Document make_document(const Results& results) {
   for (const ExperimentResult& experiment : results.experiments) {
     document.sections.push_back(make_section(experiment, results.seeds.size()));
   }
+  std::stable_partition(document.sections.begin(), document.sections.end(),
+                        [](const ReportSection& section) { return section.begun; });
   document.outcome = count_verdicts(document.sections);
   if (results.protocol && !results.protocol->changes.empty()) {
-    document.outcome +=
-        " Training was not by the paper’s protocol (see What was run): the verdicts on trained "
-        "models say whether its order and sizes appear in this smaller setting.";
+    document.outcome += protocol_text(document.sections);
   }
   document.differences = results.differences;
   document.unfinished = list_unfinished(results.experiments);

@@ -12,8 +12,11 @@
 
 namespace edelta::reproduce::report {
 
+// Of a cell where there is nothing to show.
+inline constexpr const char* kNothing = "–";
+
 struct TableCell {
-  NumberText number;   // or a text, as its value; a dash where there is nothing
+  NumberText number;   // or a text, as its value
   std::string remark;  // "n = 2" where seeds are missing
 };
 
@@ -33,8 +36,10 @@ struct ReportTable {
   std::optional<std::string> verdict;  // absent: nothing to compare with
   std::vector<TableColumn> columns;
   std::vector<TableRow> rows;
+  std::vector<std::string> terms;  // its signs and abbreviations, a sentence each
 
   bool sees_future() const;
+  bool is_run() const;  // some of it, at least
 };
 
 struct ReportFigure {
@@ -45,6 +50,7 @@ struct ReportFigure {
 struct ReportSection {
   std::string id, title, claim, method, progress;
   bool ours = false;
+  bool begun = true;  // some of its runs are done
   std::vector<ReportTable> tables;
   std::vector<ReportFigure> figures;
 };
@@ -53,7 +59,7 @@ struct Document {
   std::vector<Fact> facts;  // what was run, on what, how
   std::string outcome;      // the verdicts counted
   std::vector<std::string> verdict_rule;
-  std::vector<ReportSection> sections;
+  std::vector<ReportSection> sections;  // those of which nothing is run come last
   std::vector<ProtocolDifference> differences;
   std::vector<std::string> unfinished;
 };
@@ -66,12 +72,20 @@ inline constexpr const char* kPaper =
     "Orthogonality”, 2026";
 inline constexpr const char* kPaperNumber = "arXiv:2605.06729";
 inline constexpr const char* kPaperAddress = "https://arxiv.org/abs/2605.06729";
+// Beside tables without a verdict.
+inline constexpr const char* kNothingToCompare = "Nothing in the paper to compare it with.";
+// Below the table of differences.
+inline constexpr const char* kSaysNothing = "—: says nothing about it.";
+inline constexpr const char* kNotBegun = "Not part of this run, or not yet";
 inline constexpr const char* kSeesFuture =
     "Its operator pools the whole sequence, so that every position sees those after it, its "
     "targets "
     "included. The loss is not that of a causal predictor and can fall below the noise floor.";
 
 Document make_document(const Results& results);
+
+// With a description of its panels.
+ReportFigure make_figure(const Figure& figure);
 
 // Lower-case letters, digits and hyphens: fit for anchors and file names.
 std::string slug(const std::string& text);

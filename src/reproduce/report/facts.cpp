@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "reproduce/report/number_text.h"
+#include "reproduce/report/typeset.h"
 
 namespace edelta::reproduce::report {
 namespace {
@@ -28,8 +29,9 @@ std::string hardware(const MachineSummary& machine) {
 std::string software(const Results& results) {
   const MachineSummary& machine = results.machine;
   std::string text = "edelta " + results.version;
-  for (const auto& [name, value] : {std::pair("isa", machine.isa), std::pair("blas", machine.blas),
-                                    std::pair("libtorch", machine.libtorch)}) {
+  for (const auto& [name, value] :
+       {std::pair("instruction set", machine.isa), std::pair("linear algebra (BLAS)", machine.blas),
+        std::pair("libtorch", machine.libtorch)}) {
     if (!value.empty()) text += fmt::format("; {} {}", name, value);
   }
   return text;
@@ -38,9 +40,10 @@ std::string software(const Results& results) {
 Fact training_fact(const ProtocolSummary& protocol) {
   std::vector<std::string> parts;
   for (const NamedSetting& setting : protocol.train) {
+    if (setting.name == "seed") continue;  // the seeds have their own line
     parts.push_back(setting.name + " " + std::visit(SettingText(), setting.value.value));
   }
-  return {"Training", {fmt::format("{}", fmt::join(parts, "; "))}};
+  return {"Training", {typeset(fmt::format("{}", fmt::join(parts, "; ")))}};
 }
 
 }  // namespace

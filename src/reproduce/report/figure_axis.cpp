@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "reproduce/report/number_text.h"
+
 namespace edelta::reproduce::report {
 namespace {
 
@@ -12,10 +14,12 @@ constexpr double kMarginShare = 0.045;  // of the axis, on either side
 
 // Numbers of everyday size as they are, others with a power of ten.
 std::string tic_label(double value, bool plain) {
+  if (value < 0) return kMinus + tic_label(-value, plain);
   if (plain || value == 0) return fmt::format("{:.6g}", value);
-  const int exponent = static_cast<int>(std::floor(std::log10(std::abs(value)) + 1e-9));
+  const int exponent = static_cast<int>(std::floor(std::log10(value) + 1e-9));
   const double mantissa = value / std::pow(10.0, exponent);
-  const std::string power = fmt::format("10^{{{}}}", exponent);
+  const std::string power =
+      fmt::format("10^{{{}{}}}", exponent < 0 ? kMinus : "", std::abs(exponent));
   return std::abs(mantissa - 1) < 1e-6 ? power : fmt::format("{:.3g}·{}", mantissa, power);
 }
 

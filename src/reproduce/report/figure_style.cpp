@@ -18,14 +18,52 @@ const std::array<const char*, 4> kDashes{"1", "(7,4)", "(2,3)", "(12,4,2,4)"};
 const std::array<int, 8> kMarks{7, 4, 8, 6, 10, 12, 5, 9};
 const std::array<int, 4> kRepetitionMarks{13, 5, 9, 11};  // filled, which no other architecture has
 
-std::string mixed(const std::string& colour, int towards, double share) {
-  std::string result = "#";
-  for (const size_t at : {1, 3, 5}) {
-    const int channel = std::stoi(colour.substr(at, 2), nullptr, 16);
-    result +=
-        fmt::format("{:02X}", static_cast<int>(std::lround(channel + share * (towards - channel))));
+using Rgb = std::array<double, 3>;  // 0 to 255
+
+// The page's own in dark; page_style.h has them too.
+constexpr Rgb kDarkGround{0x16, 0x18, 0x1c}, kDarkInk{0xe4, 0xe6, 0xea};
+
+Rgb channels(const std::string& colour) {
+  Rgb result{};
+  for (size_t i = 0; i < 3; ++i) {
+    result[i] = std::stoi(colour.substr(1 + 2 * i, 2), nullptr, 16);
   }
   return result;
+}
+
+std::string to_text(const Rgb& colour) {
+  std::string result = "#";
+  for (const double channel : colour) {
+    result += fmt::format("{:02X}", static_cast<int>(std::lround(channel)));
+  }
+  return result;
+}
+
+Rgb mixed(const Rgb& from, const Rgb& towards, double share) {
+  Rgb result{};
+  for (size_t i = 0; i < 3; ++i) result[i] = from[i] + share * (towards[i] - from[i]);
+  return result;
+}
+
+std::string mixed(const std::string& colour, double towards, double share) {
+  return to_text(mixed(channels(colour), {towards, towards, towards}, share));
+}
+
+// Relative luminance, as contrast is defined by: 0 for black, 1 for white.
+double luminance(const Rgb& colour) {
+  constexpr Rgb kWeights{0.2126, 0.7152, 0.0722};
+  double sum = 0;
+  for (size_t i = 0; i < 3; ++i) {
+    const double value = colour[i] / 255;
+    sum +=
+        kWeights[i] * (value <= 0.04045 ? value / 12.92 : std::pow((value + 0.055) / 1.055, 2.4));
+  }
+  return sum;
+}
+
+bool is_grey(const Rgb& colour) {
+  const auto [least, most] = std::minmax_element(colour.begin(), colour.end());
+  return *most - *least < 8;
 }
 
 // The look that the registry gives an architecture; none for names that are no architecture's.
@@ -62,5 +100,13 @@ SeriesStyle numbered_style(int index) {
 }
 
 std::string lightened(const std::string& colour, double share) { return mixed(colour, 255, share); }
+
+std::string on_dark(const std::string& colour) {
+  constexpr double kEnough = 0.28;  // a contrast of more than 5 with the ground
+  Rgb result = channels(colour);
+  if (is_grey(result)) return to_text(mixed(kDarkInk, kDarkGround, result[0] / 255));
+  while (luminance(result) < kEnough) result = mixed(result, {255, 255, 255}, 0.05);
+  return to_text(result);
+}
 
 }  // namespace edelta::reproduce::report

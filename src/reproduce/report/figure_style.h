@@ -29,4 +29,8 @@ SeriesStyle numbered_style(int index);
 // A colour moved towards white, by a share of 0 to 1.
 std::string lightened(const std::string& colour, double share);
 
+// What a colour on white becomes on the page's dark ground: greys change sides, from that ground
+// for white to the page's ink for black; others are lightened as far as they need to stand out.
+std::string on_dark(const std::string& colour);
+
 }  // namespace edelta::reproduce::report

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <sstream>
 
 #include "reproduce/report/figure_style.h"
 #include "reproduce/report/page_style.h"
@@ -42,7 +43,9 @@ struct VerdictLook {
 VerdictLook verdict_look(const std::string& verdict) {
   if (verdict == "holds") return {"holds", "✓"};
   if (verdict == "does not hold") return {"fails", "✗"};
-  if (verdict == "not run" || verdict == "not compared") return {"none", "○"};
+  if (verdict == "not run" || verdict == "partly run" || verdict == "not compared") {
+    return {"none", "○"};
+  }
   return {"partly", "≈"};
 }
 
@@ -54,8 +57,9 @@ std::string verdict_mark(const std::string& verdict) {
 
 std::string swatch(const std::string& model) {
   if (!is_architecture(model)) return "";
-  return fmt::format("<span class=\"swatch\" style=\"background:{}\"></span>",
-                     architecture_style(model).colour);
+  const std::string colour = architecture_style(model).colour;
+  return fmt::format("<span class=\"swatch\" style=\"--light:{};--dark:{}\"></span>", colour,
+                     on_dark(colour));
 }
 
 // Characters, for widths of columns.
@@ -64,20 +68,35 @@ size_t characters(const std::string& text) {
       std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
 }
 
+// Of the longest word; a title may be broken after any.
+size_t longest_word(const std::string& text) {
+  std::istringstream words(text);
+  size_t longest = 0;
+  for (std::string word; words >> word;) longest = std::max(longest, characters(word));
+  return longest;
+}
+
 // " ± 0.04 (n = 2)", or a part of it.
 std::string behind_value(const TableCell& cell) {
   std::string text = cell.number.spread.empty() ? "" : " ± " + cell.number.spread;
   return text + (cell.remark.empty() ? "" : " (" + cell.remark + ")");
 }
 
+// One element, so that a card can set it beside the title.
+std::string value_html(const std::string& content) {
+  return fmt::format("<span class=\"value\">{}</span>", content);
+}
+
 // What the cells of a column have in common.
 struct ColumnLook {
   std::string style;  // class attribute
-  size_t behind = 0;  // characters behind the widest value: the ± stand below each other
+  size_t width = 0;   // characters that it needs at least
+  size_t behind = 0;  // of these behind the widest value: the ± stand below each other
 };
 
+constexpr size_t kShort = 28;  // characters of a text that is not broken
+
 std::vector<ColumnLook> column_looks(const ReportTable& table) {
-  constexpr size_t kShort = 28;
   std::vector<ColumnLook> looks;
   for (size_t i = 0; i < table.columns.size(); ++i) {
     size_t longest = 0, behind = 0;
@@ -86,18 +105,31 @@ std::vector<ColumnLook> column_looks(const ReportTable& table) {
       behind = std::max(behind, characters(behind_value(row.cells[i])));
     }
     const char* style = table.columns[i].numeric ? "number" : (longest > kShort ? "long" : "short");
-    looks.push_back({style, behind});
+    looks.push_back(
+        {style, std::max(std::min(longest, kShort) + behind, longest_word(table.columns[i].title)),
+         behind});
   }
   return looks;
 }
 
-std::string cell_html(const TableCell& cell, const ColumnLook& look) {
+// Tables that a narrow window has no room for become cards in it, one a row.
+bool is_wide(const ReportTable& table, const std::vector<ColumnLook>& looks) {
+  constexpr size_t kGap = 3, kNarrow = 70;
+  size_t width = 0;
+  for (const TableRow& row : table.rows) width = std::max(width, characters(row.label));
+  for (const ColumnLook& look : looks) width += look.width + kGap;
+  return width > kNarrow;
+}
+
+// A card has no head, so that each cell brings its column's title.
+std::string cell_html(const TableCell& cell, const TableColumn& column, const ColumnLook& look) {
   std::string text = escaped(cell.number.value);
   if (look.behind > 0) {
     text += fmt::format("<span class=\"spread\" style=\"min-width:{}ch\">{}</span>", look.behind,
                         escaped(behind_value(cell)));
   }
-  return fmt::format("<td class=\"{}\">{}</td>", look.style, text);
+  return fmt::format("<td class=\"{}\" data-title=\"{}\">{}</td>", look.style,
+                     escaped(column.title), value_html(text));
 }
 
 std::string table_head(const ReportTable& table, const std::vector<ColumnLook>& looks) {
@@ -118,13 +150,15 @@ std::string table_body(const ReportTable& table, const std::vector<ColumnLook>& 
                                                       "the future, see the note\">†</a>",
                                                       table.id)
                                         : "");
-    for (size_t i = 0; i < looks.size(); ++i) text += cell_html(row.cells[i], looks[i]);
+    for (size_t i = 0; i < looks.size(); ++i) {
+      text += cell_html(row.cells[i], table.columns[i], looks[i]);
+    }
     text += "</tr>\n";
   }
   return text + "</tbody>\n";
 }
 
-// A box that scrolls sideways by itself, with the keyboard too.
+// A box that scrolls sideways by itself, with the keyboard too, should a table not fit after all.
 std::string scrolling(const std::string& label, const std::string& content) {
   return fmt::format(
       "<div class=\"scroll\" role=\"region\" aria-label=\"{}\" tabindex=\"0\">\n{}</div>\n",
@@ -142,13 +176,18 @@ std::string table_html(const ReportTable& table) {
   } else {
     const std::vector<ColumnLook> looks = column_looks(table);
     text += scrolling(table.title,
-                      fmt::format("<table>\n<caption>{}</caption>\n{}{}</table>\n", caption,
+                      fmt::format("<table class=\"{}\">\n<caption>{}</caption>\n{}{}</table>\n",
+                                  is_wide(table, looks) ? "wide" : "narrow", caption,
                                   table_head(table, looks), table_body(table, looks)));
   }
   if (table.sees_future()) {
     text += fmt::format("<p class=\"note\" id=\"future-{}\">† {}</p>\n", table.id, kSeesFuture);
   }
   if (!table.note.empty()) text += fmt::format("<p class=\"note\">{}</p>\n", escaped(table.note));
+  if (!table.terms.empty()) {
+    text += fmt::format("<p class=\"note\">{}</p>\n",
+                        escaped(fmt::format("{}", fmt::join(table.terms, " "))));
+  }
   if (table.verdict) {
     text += fmt::format("<p class=\"ruling {}\">{} <span class=\"why\">{}</span></p>\n",
                         verdict_look(*table.verdict).style, verdict_mark(*table.verdict),
@@ -159,7 +198,7 @@ std::string table_html(const ReportTable& table) {
 
 std::string figure_html(const ReportFigure& figure, const RenderedFigure& picture) {
   return fmt::format(
-      "<figure id=\"figure-{}\">\n<picture><source media=\"screen and (max-width: 47rem)\" "
+      "<figure id=\"figure-{}\">\n<picture><source media=\"screen and (max-width: 56rem)\" "
       "srcset=\"{}\"><img src=\"{}\" alt=\"{}\"></picture>\n<figcaption><b>{}.</b> "
       "{}</figcaption>\n</figure>\n",
       figure.id, svg_address(picture.narrow_svg), svg_address(picture.wide_svg),
@@ -198,42 +237,76 @@ std::string section_html(const ReportSection& section,
   return text + "</section>\n";
 }
 
-// A row for each comparison; the experiment is named once, beside all of its rows.
-std::string summary_rows(const ReportSection& section) {
-  std::string text = fmt::format(
-      "<tr><th scope=\"rowgroup\" rowspan=\"{}\"><a href=\"#experiment-{}\">{}</a></th>",
-      std::max<size_t>(1, section.tables.size()), section.id, escaped(section.title));
-  if (section.tables.empty()) {
-    return text + "<td>–</td><td><span class=\"none\">–</span></td><td></td></tr>\n";
+// A row of texts, with their titles for where it is a card.
+std::string prose_row(const std::string& head, const std::vector<std::string>& titles,
+                      const std::vector<std::string>& cells) {
+  std::string text = "<tr>" + head;
+  for (size_t i = 0; i < cells.size(); ++i) {
+    text += fmt::format("<td data-title=\"{}\">{}</td>", titles[i + 1], value_html(cells[i]));
   }
-  for (size_t i = 0; i < section.tables.size(); ++i) {
-    const ReportTable& table = section.tables[i];
-    text +=
-        fmt::format("{}<td><a href=\"#table-{}\">{}</a></td><td>{}</td><td>{}</td></tr>\n",
-                    i == 0 ? "" : "<tr>", table.id, escaped(table.title),
-                    table.verdict ? verdict_mark(*table.verdict) : "<span class=\"none\">–</span>",
-                    escaped(table.reason));
+  return text + "</tr>\n";
+}
+
+std::string prose_head(const std::vector<std::string>& titles) {
+  std::string text = "<thead><tr>";
+  for (const std::string& title : titles) {
+    text += fmt::format("<th scope=\"col\">{}</th>", title);
+  }
+  return text + "</tr></thead>\n";
+}
+
+const std::vector<std::string> kSummaryTitles{"Experiment", "Comparison", "Verdict", "Why"};
+
+std::string section_link(const ReportSection& section) {
+  return fmt::format("<a href=\"#experiment-{}\">{}</a>", section.id, escaped(section.title));
+}
+
+// A row for each comparison. The table shows the experiment's name in the first one alone; cards
+// show it in each.
+std::string summary_rows(const ReportSection& section) {
+  std::string text;
+  for (const ReportTable& table : section.tables) {
+    if (!table.is_run()) continue;
+    text += prose_row(
+        fmt::format("<th scope=\"row\"{}>{}</th>", text.empty() ? "" : " class=\"again\"",
+                    section_link(section)),
+        kSummaryTitles,
+        {fmt::format("<a href=\"#table-{}\">{}</a>", table.id, escaped(table.title)),
+         table.verdict ? verdict_mark(*table.verdict)
+                       : fmt::format("<span class=\"none\">{}</span>", kNothing),
+         table.verdict ? escaped(table.reason)
+                       : fmt::format("<span class=\"none\">{}</span>", kNothingToCompare)});
   }
   return text;
 }
 
+// Links to the experiments of which nothing is run.
+std::string not_begun_html(const std::vector<ReportSection>& sections) {
+  std::vector<std::string> links;
+  for (const ReportSection& section : sections) {
+    if (!section.begun) links.push_back(section_link(section));
+  }
+  if (links.empty()) return "";
+  return fmt::format("<p>{}: {}.</p>\n", kNotBegun, fmt::join(links, ", "));
+}
+
 std::string summary_html(const Document& document) {
-  std::string table =
-      "<table class=\"prose\">\n<caption>Verdicts</caption>\n<thead><tr><th "
-      "scope=\"col\">Experiment</th><th scope=\"col\">Comparison</th><th "
-      "scope=\"col\">Verdict</th><th scope=\"col\">Why</th></tr></thead>\n<tbody>\n";
-  for (const ReportSection& section : document.sections) table += summary_rows(section);
+  std::string table = "<table class=\"prose wide\">\n<caption>Verdicts</caption>\n" +
+                      prose_head(kSummaryTitles) + "<tbody>\n";
+  for (const ReportSection& section : document.sections) {
+    if (section.begun) table += summary_rows(section);
+  }
   table += "</tbody>\n</table>\n";
   return fmt::format(
       "<section id=\"summary\">\n<h2>Summary</h2>\n<p>{} <a href=\"#rule\">How the verdicts are "
-      "found.</a></p>\n<nav aria-label=\"Experiments\">\n{}</nav>\n</section>\n",
-      escaped(document.outcome), scrolling("Verdicts", table));
+      "found.</a></p>\n<nav aria-label=\"Experiments\">\n{}{}</nav>\n</section>\n",
+      escaped(document.outcome), scrolling("Verdicts", table), not_begun_html(document.sections));
 }
 
 std::string run_html(const Document& document) {
   std::string text = "<section id=\"run\">\n<h2>What was run</h2>\n" + facts_html(document.facts);
   if (!document.unfinished.empty()) {
-    text += "<p id=\"unfinished\">Not run, or not yet:</p>\n" + list_html(document.unfinished);
+    text += "<p id=\"unfinished\">Not all is done of:</p>\n" + list_html(document.unfinished);
   }
   text += "</section>\n<section id=\"rule\">\n<h2>How the verdicts are found</h2>\n" +
           list_html(document.verdict_rule);
@@ -242,18 +315,17 @@ std::string run_html(const Document& document) {
 
 std::string differences_html(const std::vector<ProtocolDifference>& differences) {
   if (differences.empty()) return "";
-  std::string table =
-      "<table class=\"prose\">\n<caption>Differences</caption>\n<thead><tr><th "
-      "scope=\"col\">Matter</th><th scope=\"col\">Paper</th><th scope=\"col\">Published "
-      "code</th><th scope=\"col\">Here</th></tr></thead>\n<tbody>\n";
+  const std::vector<std::string> titles{"Matter", "Paper", "Published code", "Here"};
+  std::string table = "<table class=\"prose wide\">\n<caption>Differences</caption>\n" +
+                      prose_head(titles) + "<tbody>\n";
   for (const ProtocolDifference& each : differences) {
-    table += fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td></tr>\n",
-                         escaped(each.matter), escaped(each.paper), escaped(each.published_code),
-                         escaped(each.here));
+    table += prose_row(fmt::format("<th scope=\"row\">{}</th>", escaped(each.matter)), titles,
+                       {escaped(each.paper), escaped(each.published_code), escaped(each.here)});
   }
   table += "</tbody>\n</table>\n";
   return "<section id=\"differences\">\n<h2>Where paper, published code and this differ</h2>\n" +
-         scrolling("Differences", table) + "</section>\n";
+         scrolling("Differences", table) +
+         fmt::format("<p class=\"note\">{}</p>\n</section>\n", kSaysNothing);
 }
 
 }  // namespace
@@ -284,24 +356,34 @@ std::string html_escaped(const std::string& text) {
   return result;
 }
 
-std::string to_html(const Document& document,
-                    const std::map<std::string, RenderedFigure>& figures) {
-  std::string page = fmt::format(
+std::string html_table(const ReportTable& table) { return table_html(table); }
+
+std::string html_figure(const ReportFigure& figure, const RenderedFigure& picture) {
+  return figure_html(figure, picture);
+}
+
+std::string html_page(const std::string& title, const std::string& body) {
+  return fmt::format(
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta "
       "name=\"viewport\" content=\"width=device-width, "
       "initial-scale=1\">\n<title>{}</title>\n<link "
-      "rel=\"icon\" href=\"data:,\">\n<style>{}</style>\n</head>\n<body>\n",
-      kReportTitle, kPageStyle);
-  page += fmt::format(
+      "rel=\"icon\" href=\"data:,\">\n<style>{}</style>\n</head>\n<body>\n{}</body>\n</html>\n",
+      escaped(title), kPageStyle, body);
+}
+
+std::string to_html(const Document& document,
+                    const std::map<std::string, RenderedFigure>& figures) {
+  std::string body = fmt::format(
       "<header>\n<h1>{}</h1>\n<p class=\"lead\">{}</p>\n<p class=\"soft\">{}, <a "
       "href=\"{}\">{}</a>.</p>\n</header>\n<main>\n",
       kReportTitle, kReportPurpose, kPaper, kPaperAddress, kPaperNumber);
-  page += summary_html(document) + run_html(document);
-  for (const ReportSection& section : document.sections) page += section_html(section, figures);
-  page += differences_html(document.differences);
-  return page +
-         "</main>\n<footer><p>Every number that is not the paper’s was computed by "
-         "this program.</p></footer>\n</body>\n</html>\n";
+  body += summary_html(document) + run_html(document);
+  for (const ReportSection& section : document.sections) body += section_html(section, figures);
+  body += differences_html(document.differences);
+  body +=
+      "</main>\n<footer><p>Every number that is not the paper’s was computed by this "
+      "program.</p></footer>\n";
+  return html_page(kReportTitle, body);
 }
 
 }  // namespace edelta::reproduce::report

@@ -14,4 +14,10 @@ std::string to_html(const Document& document, const std::map<std::string, Render
 
 std::string html_escaped(const std::string& text);
 
+// Parts of it, for pages of another kind. The page gives its body the report's style; the body is
+// HTML, the title plain text.
+std::string html_table(const ReportTable& table);
+std::string html_figure(const ReportFigure& figure, const RenderedFigure& picture);
+std::string html_page(const std::string& title, const std::string& body);
+
 }  // namespace edelta::reproduce::report

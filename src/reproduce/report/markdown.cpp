@@ -42,6 +42,9 @@ std::string table_text(const ReportTable& table) {
   }
   if (table.sees_future()) text += fmt::format("† {}\n\n", kSeesFuture);
   if (!table.note.empty()) text += escaped(table.note) + "\n\n";
+  if (!table.terms.empty()) {
+    text += escaped(fmt::format("{}", fmt::join(table.terms, " "))) + "\n\n";
+  }
   return text + verdict_line(table);
 }
 
@@ -63,15 +66,20 @@ std::string summary_text(const Document& document) {
   std::string text = "## Summary\n\n" + document.outcome + "\n\n";
   text += table_line({"experiment", "comparison", "verdict", "why"}) +
           table_line({"---", "---", "---", "---"});
+  std::vector<std::string> not_begun;
   for (const ReportSection& section : document.sections) {
     const std::string link =
         fmt::format("[{}](#experiment-{})", escaped(section.title), section.id);
-    if (section.tables.empty()) text += table_line({link, "–", "–", ""});
+    if (!section.begun) not_begun.push_back(link);
     for (const ReportTable& table : section.tables) {
+      if (!section.begun || !table.is_run()) continue;
       text += table_line({link, fmt::format("[{}](#table-{})", escaped(table.title), table.id),
-                          table.verdict ? "**" + escaped(*table.verdict) + "**" : "–",
-                          escaped(table.reason)});
+                          table.verdict ? "**" + escaped(*table.verdict) + "**" : kNothing,
+                          table.verdict ? escaped(table.reason) : kNothingToCompare});
     }
+  }
+  if (!not_begun.empty()) {
+    text += fmt::format("\n{}: {}.\n", kNotBegun, fmt::join(not_begun, ", "));
   }
   return text + "\n";
 }
@@ -99,7 +107,7 @@ std::string differences_text(const std::vector<ProtocolDifference>& differences)
     text += table_line({escaped(each.matter), escaped(each.paper), escaped(each.published_code),
                         escaped(each.here)});
   }
-  return text + "\n";
+  return text + "\n" + kSaysNothing + "\n";
 }
 
 }  // namespace
@@ -126,7 +134,8 @@ std::string to_markdown(const Document& document) {
                                  kReportPurpose, kPaper, kPaperNumber, kPaperAddress);
   text += summary_text(document);
   text += "## What was run\n\n" + facts_text(document.facts);
-  if (!document.unfinished.empty()) text += "Not run:\n\n" + list_text(document.unfinished);
+  if (!document.unfinished.empty())
+    text += "Not all is done of:\n\n" + list_text(document.unfinished);
   text += "## How the verdicts are found\n\n" + list_text(document.verdict_rule);
   for (const ReportSection& section : document.sections) text += section_text(section);
   if (!document.differences.empty()) {

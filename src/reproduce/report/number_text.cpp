@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 
 namespace edelta::reproduce::report {
 namespace {
@@ -15,6 +16,11 @@ int exponent_of(double value) {
 // Of everyday size: written without a power of ten.
 bool is_plain(double value) {
   return value == 0 || (std::abs(value) >= 1e-3 && std::abs(value) < 1e6);
+}
+
+std::string fixed(double value, int decimals) {
+  const std::string text = fmt::format("{:.{}f}", value, decimals);
+  return text.starts_with('-') ? kMinus + text.substr(1) : text;
 }
 
 // Decimals that show the spread's leading digit; at least three digits of the mean, at most five.
@@ -34,8 +40,8 @@ NumberText mean_text(double mean, double std) {
   const int exponent = is_plain(mean) ? 0 : exponent_of(mean);
   const double unit = std::pow(10.0, exponent);
   const int decimals = decimals_for(mean / unit, std / unit);
-  NumberText text{fmt::format("{:.{}f}", mean / unit, decimals), ""};
-  if (std > 0) text.spread = fmt::format("{:.{}f}", std / unit, decimals);
+  NumberText text{fixed(mean / unit, decimals), ""};
+  if (std > 0) text.spread = fixed(std / unit, decimals);
   if (exponent == 0) return text;
   const std::string power = "×" + power_of_ten(exponent);
   if (text.spread.empty()) return {text.value + power, ""};
@@ -45,12 +51,11 @@ NumberText mean_text(double mean, double std) {
 std::string value_text(double value) { return value == 0 ? "0" : mean_text(value, 0).value; }
 
 std::string count_text(std::int64_t count) {
-  std::string digits = std::to_string(count);
-  const int first = count < 0 ? 1 : 0;
-  for (int at = static_cast<int>(digits.size()) - 3; at > first; at -= 3) {
+  std::string digits = std::to_string(std::abs(count));
+  for (int at = static_cast<int>(digits.size()) - 3; at > 0; at -= 3) {
     digits.insert(static_cast<size_t>(at), ",");
   }
-  return digits;
+  return (count < 0 ? kMinus : "") + digits;
 }
 
 std::string duration_text(double seconds) {

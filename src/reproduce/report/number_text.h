@@ -16,6 +16,9 @@ struct NumberText {
   std::string whole() const { return spread.empty() ? value : value + " ± " + spread; }
 };
 
+// Longer than a hyphen, which is no minus.
+inline constexpr const char* kMinus = "−";
+
 NumberText mean_text(double mean, double std);
 std::string value_text(double value);        // three digits
 std::string count_text(std::int64_t count);  // 1,787,688

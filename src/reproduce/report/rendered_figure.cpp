@@ -7,6 +7,7 @@
 
 #include "base/input_file.h"
 #include "edelta/base/error.h"
+#include "reproduce/report/dark_figure.h"
 #include "reproduce/report/figure_legend.h"
 #include "reproduce/report/figure_panel.h"
 #include "reproduce/report/gnuplot.h"
@@ -152,7 +153,8 @@ RenderedFigure render_figure(const Figure& figure) {
   script += svg_terminal(narrow, narrow_svg) + narrow.commands();
   script += png_terminal(wide, png) + wide.commands() + "set output\n";
   run_gnuplot(script, work.path());
-  return {read_picture(wide_svg), read_picture(narrow_svg), read_picture(png)};
+  return {with_dark_colours(read_picture(wide_svg)), with_dark_colours(read_picture(narrow_svg)),
+          read_picture(png)};
 }
 
 }  // namespace edelta::reproduce::report

@@ -8,7 +8,7 @@
 namespace edelta::reproduce::report {
 
 // The same figure three times: two panels a row, one panel a row for a narrow page, and the former
-// as pixels, twice as dense.
+// as pixels, twice as dense. The first two turn dark where the reader prefers that.
 struct RenderedFigure {
   std::string wide_svg;
   std::string narrow_svg;

@@ -1,0 +1,32 @@
+// Which data it was: so that a run is not continued or evaluated with other data than its own.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+namespace edelta::data {
+
+struct FileIdentity {
+  std::uint64_t bytes = 0;
+  std::string checksum;
+  bool operator==(const FileIdentity&) const = default;
+};
+
+// The files of a data folder by name.
+using Identity = std::map<std::string, FileIdentity>;
+
+// Of the files that read_dataset() reads; InputError where one of the four sequences is missing.
+Identity identify(const std::filesystem::path& folder);
+
+// InputError that names the first file of `folder` that is missing or differs, and --data as the
+// remedy.
+void require_identity(const std::filesystem::path& folder, const Identity& expected);
+
+nlohmann::ordered_json identity_to_json(const Identity& identity);
+// InputError that names `source` and the key.
+Identity identity_from_json(const nlohmann::json& json, const std::string& source);
+
+}  // namespace edelta::data

@@ -1,0 +1,20 @@
+// Files that a command is asked to write.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <string>
+
+#include "edelta/base/error.h"
+
+namespace edelta::cli {
+
+// Asked before anything is computed for it: what is there stays unless the user says otherwise.
+inline void require_new(const std::string& path, bool force) {
+  if (!force && std::filesystem::exists(path)) {
+    throw InputError(fmt::format("{} is there already; --force overwrites it", path));
+  }
+}
+
+}  // namespace edelta::cli
