@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The whole suite runs end to end; one that is killed with all its children and called again ends with
-# the same tables as one that was left alone; bad input is refused.
+# A suite that is killed with all its children and called again ends with the same tables as one that was left
+# alone; bad input is refused.
 . "$(dirname "$0")/lib.sh"
 subset=(configs gate-init-single norms)
 untimed_results() { grep -v '"seconds"' "$1/results.json"; }
@@ -56,12 +56,4 @@ expect_exit 1 "$edelta" reproduce "${subset[@]}" causal-stability --preset smoke
 grep -q "gpt.*failed: .*checksum" "$work/stderr" || { cat "$work/stderr"; fail "the failure is not reported"; }
 [ -f "$work/killed/runs/stability-edelta-pool=prefix-seed42/result.json" ] || fail "the rest did not go on"
 
-# Everything.
-expect_exit 0 "$edelta" reproduce all --preset smoke --out "$work/whole"
-for name in theorems configs main near-pi norms gate-init reflection lambda width efficiency causal blend \
-  projection-init streams edelta-stream; do
-  grep -q "\"name\": \"$name\"" "$work/whole/results.json" || fail "no $name"
-done
-[ "$(cat "$work/whole/failures.json")" = "{}" ] || fail "something failed"
-[ "$(find "$work/whole/runs" -name result.json | wc -l)" = 48 ] || fail "not all runs are there"
-echo "the suite runs to its end, whatever happens to it"
+echo "an interrupted suite ends like one that was left alone"

@@ -36,7 +36,7 @@ struct ReportTable {
   std::optional<std::string> verdict;  // absent: nothing to compare with
   std::vector<TableColumn> columns;
   std::vector<TableRow> rows;
-  std::vector<std::string> terms;  // its signs and abbreviations, a sentence each
+  std::vector<std::string> terms = {};  // its signs and abbreviations, a sentence each
 
   bool sees_future() const;
   bool is_run() const;  // some of it, at least
