@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/atomic_file.h"
+#include "base/input_file.h"
 #include "base/temporary.h"
 #include "edelta/base/error.h"
 
@@ -48,9 +49,9 @@ AtomicFolder::~AtomicFolder() {
 
 void AtomicFolder::check(const fs::path& target, bool replace,
                          const std::set<std::string>& replaceable) {
-  std::error_code error;
   const fs::path folder = without_slash(target);
-  if (!fs::exists(fs::symlink_status(folder, error))) return;
+  if (!is_there(folder)) return;
+  std::error_code error;
   if (!fs::is_directory(folder, error)) {
     throw InputError(fmt::format("{}: it is there and is no folder", folder.string()));
   }
@@ -91,11 +92,13 @@ void AtomicFolder::exchange() {
   if (errno != EINVAL && errno != ENOSYS) fail(target_, errno);
   // A file system that cannot exchange.
   const fs::path old = temporary_beside(target_);
-  if (::rename(target_.c_str(), old.c_str()) != 0 ||
-      ::rename(temporary_.c_str(), target_.c_str()) != 0) {
-    fail(target_, errno);
+  if (::rename(target_.c_str(), old.c_str()) != 0) fail(target_, errno);
+  if (::rename(temporary_.c_str(), target_.c_str()) != 0) {
+    const int error = errno;
+    ::rename(old.c_str(), target_.c_str());
+    fail(target_, error);
   }
-  temporary_ = old;
+  fs::rename(old, temporary_);
 }
 
 }  // namespace edelta::base

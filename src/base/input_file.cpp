@@ -76,6 +76,11 @@ void InputFile::read(void* out, std::size_t bytes) {
   }
 }
 
+bool is_there(const fs::path& path) {
+  std::error_code error;
+  return fs::exists(fs::symlink_status(path, error));
+}
+
 std::string read_text(const fs::path& path, std::size_t limit) {
   const Closer file{open_to_read(path, is_stream(path) ? 0 : O_NONBLOCK)};
   struct stat status;

@@ -26,6 +26,10 @@ class InputFile {
   std::uint64_t remaining_ = 0;
 };
 
+// Whether anything has this name, also a link that leads nowhere: what is there and cannot be read
+// is then an error, not absent.
+bool is_there(const std::filesystem::path& path);
+
 // All of a regular file, or of what the shell gives as /dev/stdin or /dev/fd/N; more than `limit`
 // bytes are an InputError.
 std::string read_text(const std::filesystem::path& path, std::size_t limit);

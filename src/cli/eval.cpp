@@ -3,11 +3,13 @@
 
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <string>
 
 #include "cli/checks.h"
 #include "cli/commands.h"
 #include "cli/print_json.h"
 #include "cli/run_options.h"
+#include "cli/strata.h"
 #include "edelta/base/error.h"
 #include "edelta/train/evaluate.h"
 
@@ -60,10 +62,8 @@ void add_eval(CLI::App& app) {
   command->add_option("--data", options->data, "Other data than the run's: a folder of .npy files")
       ->check(kNotEmpty);
   command->footer(
-      "Strata are validation sequences whose loss is also given alone: gyroscope has slow (θ < "
-      "0.5) and\n"
-      "fast (θ > 1.5) ones, a user's data those in its task.json.\n\n"
-      "Examples:\n  edelta eval runs/mine\n  edelta eval runs/mine --data other --split train");
+      std::string(kStrata) +
+      "\n\nExamples:\n  edelta eval runs/mine\n  edelta eval runs/mine --data other --split train");
   command->callback([options] { run(*options); });
 }
 

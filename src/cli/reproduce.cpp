@@ -17,6 +17,7 @@
 #include "cli/process_launcher.h"
 #include "cli/progress_line.h"
 #include "cli/shell_command.h"
+#include "cli/stop_signal.h"
 #include "cli/table.h"
 #include "edelta/base/error.h"
 #include "edelta/base/machine.h"
@@ -35,8 +36,6 @@ namespace {
 using reproduce::Overview;
 using reproduce::SuiteFolder;
 using reproduce::SuiteManifest;
-
-volatile std::sig_atomic_t received_signal = 0;
 
 bool all_ended(const Overview& overview) {
   return overview.done + overview.failed == overview.total;
@@ -134,12 +133,11 @@ void reproduce(const ReproduceOptions& options,
     const SuiteManifest manifest = merged();  // again: another call may have added to it
     inspect_steps(folder, manifest);  // refuses runs of another configuration before anything runs
     folder.write_manifest(manifest);
-    std::signal(SIGINT, [](int signal) { received_signal = signal; });
-    std::signal(SIGTERM, [](int signal) { received_signal = signal; });
+    remember_signals({SIGINT, SIGTERM}, NextSignal::is_remembered);
     outcome = run_steps(folder, asked(manifest), launcher,
                         {.jobs = jobs_for(manifest),
                          .all_threads = cpus,
-                         .stop_signal = [] { return static_cast<int>(received_signal); },
+                         .stop_signal = received_signal,
                          .on_overview =
                              [&](const Overview& overview) {
                                const auto parts = progress_parts(overview);
@@ -151,8 +149,7 @@ void reproduce(const ReproduceOptions& options,
                                notice("{} failed: {}\n", step, reason);
                              }});
   }
-  std::signal(SIGINT, SIG_DFL);
-  std::signal(SIGTERM, SIG_DFL);
+  forget_signals({SIGINT, SIGTERM});
   line.finish();
   if (outcome.stopped_by != 0) {
     notice("stopped; continue with: {}\n", command_to_continue(options));

@@ -1,7 +1,6 @@
 // edelta train: trains a model on a task or on the user's own sequences, and continues runs.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
 
 #include <csignal>
 #include <filesystem>
@@ -12,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "base/input_file.h"
 #include "base/json.h"
 #include "cli/checks.h"
 #include "cli/commands.h"
@@ -22,6 +22,8 @@
 #include "cli/print_json.h"
 #include "cli/setting_flags.h"
 #include "cli/shell_command.h"
+#include "cli/stop_signal.h"
+#include "cli/strata.h"
 #include "cli/training_progress.h"
 #include "edelta/base/error.h"
 #include "edelta/base/machine.h"
@@ -36,8 +38,6 @@ namespace {
 using nlohmann::json;
 using train::RunFolder;
 using train::StepReport;
-
-volatile std::sig_atomic_t received_signal = 0;
 
 struct Options {
   std::string model, task, data, preset, config, out, resume, schedule;
@@ -147,21 +147,6 @@ void print_result(const RunFolder& run, const json& result, bool as_json) {
              result["parameters"].get<int64_t>(), duration(number("seconds")), run.path().string());
 }
 
-// Signals are looked at after every batch. A second one ends the program at once: everything on the
-// disk is whole at any moment.
-void stop_on_signals() {
-  const auto remember = [](int signal) {
-    if (received_signal != 0) _exit(128 + signal);
-    received_signal = signal;
-  };
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
-    // A program started with nohup goes on.
-    if (std::signal(signal, remember) == SIG_IGN && signal == SIGHUP) {
-      std::signal(signal, SIG_IGN);
-    }
-  }
-}
-
 // A run is continued as it was begun, unless the user asks for something else.
 void prepare_to_resume(const Options& options, const RunFolder& folder) {
   if (!options.settings.empty()) {
@@ -182,8 +167,7 @@ void prepare_to_resume(const Options& options, const RunFolder& folder) {
     throw InputError("--schedule goes with --resume and --iterations");
   }
   const train::Compute before = folder.read_manifest().compute;
-  std::error_code error;
-  if (!std::filesystem::exists(folder.checkpoint_file(), error)) return;
+  if (!base::is_there(folder.checkpoint_file())) return;
   if (!options.threads) base::set_threads(before.threads);
   if (options.impl.empty() && !before.implementation.empty()) {
     ops::set_implementation(ops::parse_implementation(before.implementation));
@@ -220,12 +204,14 @@ void run(const Options& options) {
     prepare_to_resume(options, folder);
   }
 
-  stop_on_signals();
+  // They are looked at after every batch. At once is safe, too: everything on the disk is whole at
+  // any moment.
+  remember_signals({SIGINT, SIGTERM, SIGHUP}, NextSignal::ends_at_once);
   std::optional<TrainingProgress> progress;
   if (!options.quiet) progress.emplace();
   std::optional<train::TensorBoardLog> tensorboard;
   train::TrainOptions watching{
-      .stop_signal = [] { return static_cast<int>(received_signal); },
+      .stop_signal = received_signal,
       .on_notice = [](const std::string& text) { notice("note: {}\n", text); },
       .data = options.data};
   if (progress) watching.on_step = [&](const StepReport& report) { (*progress)(report); };
@@ -305,13 +291,10 @@ void add_train(CLI::App& app) {
   command->add_flag("--quiet", options->quiet, "Say nothing but the result, notes and errors");
   command->add_flag("--json", options->json_output, "Print the result as JSON");
   command->footer(
-      "Layers and width are by default those at which the paper compares; the defaults of a "
-      "task's\n"
-      "settings are the task's own, and presets change some.\n"
-      "Strata are validation sequences whose loss is also given alone: gyroscope has slow (θ < "
-      "0.5) and\n"
-      "fast (θ > 1.5) ones, a user's data those in its task.json.\n"
-      "Ctrl-C finishes the batch, saves and says how to resume; a second one ends at once.\n\n"
+      "Layers and width are by default those at which the paper compares; a task's settings have\n"
+      "the task's own, and presets change some.\n" +
+      std::string(kStrata) +
+      "\nCtrl-C finishes the batch, saves and says how to resume; a second one ends at once.\n\n"
       "Examples:\n"
       "  edelta train --model edelta --task stability --preset smoke\n"
       "  edelta train --model gpt --task gyroscope --seed 123 --out runs/mine\n"

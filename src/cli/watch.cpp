@@ -12,14 +12,13 @@
 #include "cli/commands.h"
 #include "cli/interrupted.h"
 #include "cli/page_server.h"
+#include "cli/stop_signal.h"
 #include "reproduce/compare/comparison_page.h"
 
 namespace edelta::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-volatile std::sig_atomic_t received_signal = 0;
 
 struct Options {
   std::vector<std::string> runs;
@@ -75,12 +74,10 @@ class LivePage {
 void run(const Options& options) {
   LivePage page(options);  // what is no run is said before anything is served
   PageServer server(options.port);
-  std::signal(SIGINT, [](int signal) { received_signal = signal; });
-  std::signal(SIGTERM, [](int signal) { received_signal = signal; });
+  remember_signals({SIGINT, SIGTERM}, NextSignal::is_remembered);
   fmt::print("http://127.0.0.1:{}/ (Ctrl-C ends it)\n", server.port());
   std::fflush(stdout);
-  throw Interrupted(
-      server.serve([&] { return page(); }, [] { return static_cast<int>(received_signal); }));
+  throw Interrupted(server.serve([&] { return page(); }, received_signal));
 }
 
 }  // namespace

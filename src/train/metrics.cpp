@@ -63,8 +63,7 @@ void MetricsLog::fail() const {
 
 Metrics read_metrics_file(const std::filesystem::path& file, LineSums sums) {
   Metrics metrics;
-  std::error_code error;
-  if (!std::filesystem::exists(std::filesystem::symlink_status(file, error))) return metrics;
+  if (!base::is_there(file)) return metrics;
   metrics.text = base::read_text(file, kLargestMetrics);
   metrics.text.resize(metrics.text.rfind('\n') + 1);  // npos + 1 is 0
   std::string sum;

@@ -8,6 +8,7 @@
 #include "base/atomic_file.h"
 #include "base/checksum.h"
 #include "base/file_lock.h"
+#include "base/input_file.h"
 #include "base/json.h"
 #include "base/required_fields.h"
 #include "edelta/base/error.h"
@@ -24,13 +25,9 @@ namespace edelta::train {
 namespace {
 
 namespace fs = std::filesystem;
+using base::is_there;
 using nlohmann::json;
 using nlohmann::ordered_json;
-
-bool is_there(const fs::path& path) {
-  std::error_code error;
-  return fs::exists(fs::symlink_status(path, error));
-}
 
 // A path is kept in JSON, which is UTF-8.
 void require_utf8(const std::string& path) {

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <optional>
 
+#include "base/input_file.h"
 #include "base/json.h"
 #include "base/random.h"
 #include "edelta/base/error.h"
@@ -37,9 +38,7 @@ class Run {
         model_(make_model()),
         optimiser_(*model_, config_.train),
         started_(Clock::now()) {
-    std::error_code error;
-    const bool resumes =
-        std::filesystem::exists(std::filesystem::symlink_status(folder.checkpoint_file(), error));
+    const bool resumes = base::is_there(folder.checkpoint_file());
     resumes ? load_checkpoint() : start_anew();
     adopt_compute(resumes);
   }
@@ -180,7 +179,7 @@ class Run {
   }
 
   std::string what_is_kept() const {
-    return std::filesystem::exists(folder_.checkpoint_file())
+    return base::is_there(folder_.checkpoint_file())
                ? fmt::format("the last good checkpoint is {}", folder_.checkpoint_file().string())
                : "there is no checkpoint yet";
   }
