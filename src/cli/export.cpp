@@ -10,6 +10,7 @@
 #include "cli/new_file.h"
 #include "cli/print_json.h"
 #include "cli/run_options.h"
+#include "edelta/models/fold.h"
 #include "edelta/models/model_file.h"
 
 namespace edelta::cli {
@@ -17,22 +18,46 @@ namespace {
 
 struct Options : RunOptions {
   std::string out;
-  bool force = false;
+  bool force = false, fold = false;
 };
+
+// How far the outputs of two models are apart on sequences of normal numbers, relative to the
+// largest.
+double output_difference(models::Model& a, models::Model& b) {
+  const torch::NoGradGuard no_grad;
+  const models::ModelConfig& config = a.config();
+  const torch::Tensor x = torch::randn({4, config.block_size, config.input_dim},
+                                       at::detail::createCPUGenerator(/*seed=*/1));
+  const torch::Tensor y = a.predict(x);
+  return ((y - b.predict(x)).abs().max() / y.abs().max()).item<double>();
+}
 
 void run(const Options& options) {
   require_new(options.out, options.force);
-  const auto model = options.model();
+  auto model = options.model();
+  double difference = 0;
+  if (options.fold) {
+    const auto folded = models::folded(*model);
+    difference = output_difference(*model, *folded);
+    model = folded;
+  }
   const nlohmann::ordered_json config = to_json(model->config());
   base::write_safetensors(options.out, models::parameters_of(*model),
                           {{"format", "pt"}, {models::kConfigKey, config.dump()}});
-  const nlohmann::ordered_json out{
-      {"file", options.out}, {"weights", options.which}, {"parameters", model->parameter_count()}};
+  nlohmann::ordered_json out{{"file", options.out},
+                             {"weights", options.which},
+                             {"model", model->config().model},
+                             {"parameters", model->parameter_count()}};
+  if (options.fold) out["output_difference"] = difference;
   if (options.json) {
     print_json(out);
-  } else {
-    fmt::print("{} parameters in {}; its metadata holds the configuration\n",
-               model->parameter_count(), options.out);
+    return;
+  }
+  fmt::print("{} parameters in {}; its metadata holds the configuration\n",
+             model->parameter_count(), options.out);
+  if (options.fold) {
+    fmt::print("a {} model without H_pre and H_post; its outputs differ by {:.1e} of the largest\n",
+               model->config().model, difference);
   }
 }
 
@@ -44,7 +69,12 @@ void add_export(CLI::App& app) {
   add_run_options(*command, *options);
   command->add_option("--out", options->out, "File to write")->required()->check(kNotEmpty);
   command->add_flag("--force", options->force, "Overwrite the file");
-  command->footer("Example:\n  edelta export runs/mine --out model.safetensors");
+  command->add_flag("--fold", options->fold,
+                    "Multiply H_pre and H_post into their neighbours: edelta with branch none "
+                    "becomes gpt");
+  command->footer(
+      "Examples:\n  edelta export runs/mine --out model.safetensors\n"
+      "  edelta export runs/mine --fold --out folded.safetensors");
   command->callback([options] { run(*options); });
 }
 

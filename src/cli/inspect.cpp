@@ -35,22 +35,11 @@ void run(const Options& options) {
   const auto summaries = probes::inspect_operators(*model, x);
   progress.erase();
   if (summaries.empty()) {
-    throw InputError(fmt::format("{}: a {} model has no operators on streams", options.run,
+    throw InputError(fmt::format("{}: this {} model has no operators on streams", options.run,
                                  model->config().model));
   }
   if (options.json) {
-    nlohmann::ordered_json out = nlohmann::ordered_json::array();
-    for (const auto& summary : summaries) {
-      nlohmann::ordered_json entry{{"operator", summary.name}};
-      if (summary.gamma) entry["gamma"] = *summary.gamma;
-      entry["determinant"] = summary.mean_determinant;
-      entry["orthogonality_error"] = summary.orthogonality_error;
-      entry["smallest_singular_value"] = summary.smallest_singular;
-      entry["largest_singular_value"] = summary.largest_singular;
-      entry["eigenvalue_angles"] = summary.eigen_angles;
-      out.push_back(entry);
-    }
-    print_json(out);
+    print_json(probes::to_json(summaries));
     return;
   }
   Table table({{"operator"},

@@ -49,6 +49,9 @@ struct MeasurementArguments {
             "--positions", std::to_string(probe.options.positions),
             "--seed",      std::to_string(probe.options.seed)};
   }
+  Arguments operator()(const reproduce::ProbeOperators& probe) const {
+    return {"inspect", probe.run.string(), "--sequences", std::to_string(probe.sequences)};
+  }
   Arguments operator()(const probes::ReflectionProbeOptions& options) const {
     Arguments arguments{"reflect",
                         "--samples",

@@ -8,8 +8,6 @@ namespace {
 
 using torch::Tensor;
 
-constexpr double kWeightDeviation = 0.02;
-
 // Splits a row of numbers, in the order u, v, β, k, γ-logit, into the parts that the branch has.
 OperatorParameters split(const Tensor& row, int64_t n, Branch branch) {
   int64_t at = 0;
@@ -26,6 +24,13 @@ OperatorParameters split(const Tensor& row, int64_t n, Branch branch) {
   if (has_reflection(branch)) parameters.k = take(n);
   if (has_gate(branch)) parameters.gamma = torch::sigmoid(take(1));
   return parameters;
+}
+
+// Whether the penalised γ is to be made of an x̄ that no gradient passes. Its values are the same,
+// so it takes a second look at x̄ only where there are gradients.
+bool penalises_gate_alone(const GeneratorOptions& options) {
+  return has_gate(options.branch) && options.gate_gradient == GateGradient::gate &&
+         torch::GradMode::is_enabled();
 }
 
 int64_t row_length(int64_t n, Branch branch) {
@@ -57,7 +62,11 @@ class NetGenerator : public Generator {
     }
     Tensor row = nn::Net::forward_all(nets, pooled);
     if (has_gate(options_.branch)) row = torch::cat({row, gate_net_->forward(pooled)}, -1);
-    return split(row, options_.streams, options_.branch);
+    OperatorParameters parameters = split(row, options_.streams, options_.branch);
+    if (penalises_gate_alone(options_)) {
+      parameters.penalised_gamma = torch::sigmoid(gate_net_->forward(pooled.detach()));
+    }
+    return parameters;
   }
 
   void initialise() override {
@@ -82,8 +91,11 @@ class JointGenerator : public Generator {
                                                   row_length(options.streams, options.branch)))) {}
 
   OperatorParameters generate(const Tensor& pooled) override {
-    return split(geo_proj_->forward(ops::normalise(pooled, norm_->norm())), options_.streams,
-                 options_.branch);
+    OperatorParameters parameters = parameters_of(pooled);
+    if (penalises_gate_alone(options_)) {
+      parameters.penalised_gamma = parameters_of(pooled.detach()).gamma;
+    }
+    return parameters;
   }
 
   void initialise() override {
@@ -93,6 +105,11 @@ class JointGenerator : public Generator {
   }
 
  private:
+  OperatorParameters parameters_of(const Tensor& pooled) const {
+    return split(geo_proj_->forward(ops::normalise(pooled, norm_->norm())), options_.streams,
+                 options_.branch);
+  }
+
   GeneratorOptions options_;
   std::shared_ptr<nn::LayerNorm> norm_;
   std::shared_ptr<nn::Net> geo_proj_;
@@ -104,6 +121,8 @@ class FixedGenerator : public Generator {
       : options_(options),
         row_(register_parameter("geometry",
                                 torch::empty({row_length(options.streams, options.branch)}))) {
+    // Not zero: at u = v = 0 the rotation, and at k = 0 the reflection, has no gradient.
+    torch::nn::init::normal_(row_, 0, options.init_std);
     initialise();
   }
 
@@ -111,9 +130,9 @@ class FixedGenerator : public Generator {
     return split(row_.expand({pooled.size(0), 1, -1}), options_.streams, options_.branch);
   }
 
+  std::vector<Tensor> tables() const override { return {row_}; }
+
   void initialise() override {
-    // Not zero: at u = v = 0 the rotation, and at k = 0 the reflection, has no gradient.
-    torch::nn::init::normal_(row_, 0, kWeightDeviation);
     if (!has_gate(options_.branch)) return;
     const torch::NoGradGuard no_grad;
     row_[-1].fill_(options_.init_gate_bias);

@@ -20,9 +20,9 @@ std::span<const EnumName<models::ProjectionInit>> enum_names() {
 template <>
 std::span<const EnumName<geometry::Branch>> enum_names() {
   using geometry::Branch;
-  static constexpr std::array names{EnumName<Branch>{Branch::hybrid, "hybrid"},
-                                    EnumName<Branch>{Branch::cayley, "cayley"},
-                                    EnumName<Branch>{Branch::householder, "householder"}};
+  static constexpr std::array names{
+      EnumName<Branch>{Branch::hybrid, "hybrid"}, EnumName<Branch>{Branch::cayley, "cayley"},
+      EnumName<Branch>{Branch::householder, "householder"}, EnumName<Branch>{Branch::none, "none"}};
   return names;
 }
 
@@ -53,6 +53,28 @@ std::span<const EnumName<geometry::GateRegulariser>> enum_names() {
 }
 
 template <>
+std::span<const EnumName<geometry::GateGradient>> enum_names() {
+  using geometry::GateGradient;
+  static constexpr std::array names{EnumName<GateGradient>{GateGradient::all, "all"},
+                                    EnumName<GateGradient>{GateGradient::gate, "gate"}};
+  return names;
+}
+
+template <>
+std::span<const EnumName<models::Projections>> enum_names() {
+  using models::Projections;
+  static constexpr std::array names{
+      EnumName<Projections>{Projections::own, "own"},
+      EnumName<Projections>{Projections::on, "on"},
+      EnumName<Projections>{Projections::off, "off"},
+      EnumName<Projections>{Projections::attention_pre, "attention-pre"},
+      EnumName<Projections>{Projections::attention_post, "attention-post"},
+      EnumName<Projections>{Projections::mlp_pre, "mlp-pre"},
+      EnumName<Projections>{Projections::mlp_post, "mlp-post"}};
+  return names;
+}
+
+template <>
 std::span<const EnumName<ops::Pool>> enum_names() {
   using ops::Pool;
   static constexpr std::array names{EnumName<Pool>{Pool::sequence, "sequence"},
@@ -64,6 +86,7 @@ std::span<const EnumName<ops::Pool>> enum_names() {
 namespace models {
 
 constexpr int64_t kMostIterations = 10'000;
+constexpr int64_t kMostFactors = 100;
 
 void validate(const GeneratorNetOptions& options, const ModelConfig& config) {
   require_range("geo_hidden_ratio", options.geo_hidden_ratio, 1, config.n_embd);
@@ -78,6 +101,10 @@ void validate(const HybridOptions& options, const ModelConfig&) {
   throw InputError(fmt::format("{} is {}; it must not be negative",
                                field_name<HybridOptions>("gate_reg_weight"),
                                options.gate_reg_weight));
+}
+
+void validate(const ProjectionMapOptions& options, const ModelConfig&) {
+  require_range("projection_factors", options.projection_factors, 1, kMostFactors);
 }
 
 void validate(const SinkhornOptions& options, const ModelConfig&) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "edelta/base/error.h"
 #include "edelta/models/registry.h"
@@ -63,6 +64,8 @@ void validate(const ModelConfig& config) {
   require_divisor("n_head", config.n_head);
   require(config.dropout >= 0 && config.dropout < 1,
           fmt::format("dropout is {}; it must be at least 0 and below 1", config.dropout));
+  require(config.init_std > 0 && std::isfinite(config.init_std),
+          fmt::format("init_std is {}; it must be positive", config.init_std));
 }
 
 nlohmann::ordered_json to_json(const ModelConfig& config) {

@@ -23,6 +23,13 @@ bool pools_causally(const ModelConfig& config) {
   return config.options.get<PoolOptions>().pool != ops::Pool::sequence;
 }
 
+// An operator that is fixed, or not there, sees nothing.
+bool operates_causally(const ModelConfig& config) {
+  const auto hybrid = config.options.get<HybridOptions>();
+  return hybrid.branch == geometry::Branch::none ||
+         hybrid.generator == geometry::GeneratorKind::fixed || pools_causally(config);
+}
+
 // The looks are of the Okabe-Ito colours, which stay apart for colour-blind readers; dashes and
 // marks tell the curves apart without any colour.
 std::vector<Architecture>& registry() {
@@ -33,6 +40,7 @@ std::vector<Architecture>& registry() {
        .make_connection = make_gpt_connection,
        .matched_layers = 9,
        .streams = false,
+       .options = has<ProjectionMapOptions, ProjectionOptions>(),
        .look = {"#000000", "(14,4)", 4},
        .published = {.name = "gpt2"}},
       {.name = "ddl",
@@ -61,8 +69,9 @@ std::vector<Architecture>& registry() {
        .summary = "exact Cayley rotation and Householder reflection, joined by a gate",
        .make_connection = make_edelta_connection,
        .matched_layers = 6,
-       .causal = pools_causally,
-       .options = has<HybridOptions, PoolOptions, GeneratorNetOptions, ProjectionOptions>(),
+       .causal = operates_causally,
+       .options = has<HybridOptions, PoolOptions, GeneratorNetOptions, ProjectionMapOptions,
+                      ProjectionOptions>(),
        .look = {"#D55E00", "1", 7, 2.6},
        .published = {.trains_gate = true}},
       {.name = "edelta-stream",
@@ -71,7 +80,7 @@ std::vector<Architecture>& registry() {
        .sublayer_width = stream,
        .matched_layers = 7,
        .matched_width = 512,
-       .causal = pools_causally,
+       .causal = operates_causally,
        .options = has<HybridOptions, PoolOptions, JointNetOptions, ProjectionOptions>(),
        .look = {"#CC79A7", "(14,4,2,4,2,4)", 12},
        .published = {.name = "edelta_stream"}},

@@ -15,8 +15,6 @@ namespace {
 
 using torch::Tensor;
 
-constexpr double kWeightDeviation = 0.02;
-
 // At width d the configured number of heads may not divide: the largest one that does.
 int64_t heads_at(int64_t width, int64_t heads) {
   heads = std::min(heads, width);
@@ -63,6 +61,12 @@ Block::Block(const ModelConfig& config) {
 Tensor Block::forward(const Tensor& x, Seen& seen) {
   const Tensor mixed = attention_.connection->forward(x, *attention_.f, seen);
   return mlp_.connection->forward(mixed, *mlp_.f, seen);
+}
+
+std::vector<Tensor> Block::tables() const {
+  std::vector<Tensor> all = attention_.connection->tables();
+  for (const Tensor& table : mlp_.connection->tables()) all.push_back(table);
+  return all;
 }
 
 void Block::initialise() {
@@ -123,24 +127,27 @@ double Transformer::step_gflop(int64_t batch, int64_t length) const {
 void Transformer::initialise(uint64_t seed) {
   const torch::NoGradGuard no_grad;
   at::Generator generator = at::detail::createCPUGenerator(seed);
+  const double deviation = config().init_std;
   const double projection_deviation =
-      kWeightDeviation / std::sqrt(2 * static_cast<double>(config().n_layer));
-  const auto normal = [&](Tensor parameter, double deviation) {
+      deviation / std::sqrt(2 * static_cast<double>(config().n_layer));
+  const auto normal = [&](Tensor parameter, double std) {
     // Drawn in float64, so that the numbers do not depend on the model's dtype.
-    parameter.copy_(
-        torch::empty(parameter.sizes(), torch::kFloat64).normal_(0, deviation, generator));
+    parameter.copy_(torch::empty(parameter.sizes(), torch::kFloat64).normal_(0, std, generator));
   };
   for (auto& item : named_modules("", /*include_self=*/false)) {
     if (auto* linear = item.value()->as<torch::nn::Linear>()) {
       const bool projects = item.key().ends_with("c_proj");
-      normal(linear->weight, projects ? projection_deviation : kWeightDeviation);
+      normal(linear->weight, projects ? projection_deviation : deviation);
       if (linear->bias.defined()) linear->bias.zero_();
     } else if (auto* embedding = item.value()->as<torch::nn::Embedding>()) {
-      normal(embedding->weight, kWeightDeviation);
+      normal(embedding->weight, deviation);
     }
   }
-  for (const Tensor& table : head_->tables()) normal(table, kWeightDeviation);
-  for (const auto& block : blocks_) block->initialise();
+  for (const Tensor& table : head_->tables()) normal(table, deviation);
+  for (const auto& block : blocks_) {
+    for (const Tensor& table : block->tables()) normal(table, deviation);
+    block->initialise();
+  }
 }
 
 }  // namespace edelta::models

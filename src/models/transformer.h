@@ -15,6 +15,8 @@ class Block : public torch::nn::Module {
  public:
   explicit Block(const ModelConfig& config);
   torch::Tensor forward(const torch::Tensor& x, Seen& seen);
+  // Learned vectors that no module has.
+  std::vector<torch::Tensor> tables() const;
   void initialise();
   double weights_per_token(int64_t length) const;
 

@@ -153,4 +153,39 @@ std::vector<OperatorSummary> inspect_operators(models::Model& model, const Tenso
   return summaries;
 }
 
+nlohmann::ordered_json to_json(const std::vector<OperatorSummary>& summaries) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const OperatorSummary& summary : summaries) {
+    nlohmann::ordered_json entry{{"operator", summary.name}};
+    if (summary.gamma) entry["gamma"] = *summary.gamma;
+    entry["determinant"] = summary.mean_determinant;
+    entry["orthogonality_error"] = summary.orthogonality_error;
+    entry["smallest_singular_value"] = summary.smallest_singular;
+    entry["largest_singular_value"] = summary.largest_singular;
+    entry["eigenvalue_angles"] = summary.eigen_angles;
+    list.push_back(std::move(entry));
+  }
+  return list;
+}
+
+std::vector<OperatorSummary> operator_summaries_from_json(const nlohmann::json& json,
+                                                          const std::string& source) {
+  if (!json.is_array()) throw InputError(source + ": must be a list of operators");
+  std::vector<OperatorSummary> summaries;
+  with_source(source, [&] {
+    for (const nlohmann::json& entry : json) {
+      const auto number = [&](const char* key) { return base::required_number(entry, key); };
+      summaries.push_back({.name = base::required<std::string>(entry, "operator"),
+                           .gamma = std::nullopt,
+                           .mean_determinant = number("determinant"),
+                           .orthogonality_error = number("orthogonality_error"),
+                           .smallest_singular = number("smallest_singular_value"),
+                           .largest_singular = number("largest_singular_value"),
+                           .eigen_angles = base::required_numbers(entry, "eigenvalue_angles")});
+      if (entry.contains("gamma")) summaries.back().gamma = number("gamma");
+    }
+  });
+  return summaries;
+}
+
 }  // namespace edelta::probes

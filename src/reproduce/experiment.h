@@ -24,6 +24,8 @@ struct Variant {
   nlohmann::json settings = nlohmann::json::object();
   std::optional<PaperValue> paper = {};  // validation loss
   std::string paper_gamma = {};          // final γ, in the paper's words
+  // Of the training, over the suite's.
+  nlohmann::json train = nlohmann::json::object();
 };
 
 // Variants on one task, told apart by their validation loss.
@@ -33,7 +35,8 @@ struct TrainingTable {
   std::string task;
   double scale = 1;  // the unit of the losses
   std::vector<Variant> variants;
-  bool gates = false;  // show the final γ
+  bool gates = false;    // show the final γ
+  bool plateau = false;  // show when the plateau of predicting zero was left
   std::string note = {};
   std::optional<double> noise_floor = {};  // of the loss, where the targets are noisy
 

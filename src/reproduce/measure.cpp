@@ -1,5 +1,6 @@
 #include "reproduce/measure.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "edelta/base/machine.h"
@@ -22,6 +23,13 @@ struct Measure {
   ordered_json operator()(const ProbeNorms& probe) const {
     const auto model = train::load_run_model(train::RunFolder(probe.run), train::Which::best);
     return to_json(probe_norms(*model, probe.options), probe.options, probe.run.string());
+  }
+  ordered_json operator()(const ProbeOperators& probe) const {
+    const train::RunFolder run(probe.run);
+    const auto model = train::load_run_model(run, train::Which::best);
+    const torch::Tensor x = train::load_run_data(run.read_manifest(), {}).val_x;
+    return probes::to_json(
+        probes::inspect_operators(*model, x.narrow(0, 0, std::min(probe.sequences, x.size(0)))));
   }
   ordered_json operator()(probes::ReflectionProbeOptions options) const {
     options.workers = base::threads();

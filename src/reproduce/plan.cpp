@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "reproduce/experiments/experiments.h"
 
@@ -53,6 +54,7 @@ train::TrainConfig training_config(const SuitePreset& preset, const TrainingTabl
   json model = variant.settings;
   model["model"] = variant.model;
   json train = preset.train;
+  train.update(variant.train);
   train["seed"] = seed;
   return train::train_config_from_json(
       {{"preset", preset.train_preset}, {"train", train}, {"model", model}, {"task", table.task}},
@@ -63,12 +65,19 @@ std::string run_name(const train::TrainConfig& config) {
   const train::TrainConfig usual = train::train_config_from_json(
       {{"preset", config.preset}, {"model", config.model.model}, {"task", config.task->task}},
       config.preset);
-  const nlohmann::ordered_json usual_model = models::to_json(usual.model);
-  const nlohmann::ordered_json model = models::to_json(config.model);
   std::string name = config.task->task + "-" + config.model.model;
-  for (const auto& [key, value] : model.items()) {
-    if (value != usual_model[key]) name += fmt::format("-{}={}", key, text_of(value));
-  }
+  const auto add_differences = [&](const nlohmann::ordered_json& here,
+                                   const nlohmann::ordered_json& usually,
+                                   const std::set<std::string>& left_out) {
+    for (const auto& [key, value] : here.items()) {
+      if (left_out.contains(key) || value == usually[key]) continue;
+      name += fmt::format("-{}={}", key, text_of(value));
+    }
+  };
+  add_differences(models::to_json(config.model), models::to_json(usual.model), {});
+  // A suite has one length, and the seed stands at the end.
+  add_differences(fields_to_json(config.train), fields_to_json(usual.train),
+                  {"iterations", "warmup", "seed"});
   return fmt::format("{}-seed{}", name, config.train.seed);
 }
 

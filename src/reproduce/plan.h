@@ -42,8 +42,8 @@ class Plan {
 // The configuration that a variant is trained with.
 train::TrainConfig training_config(const SuitePreset& preset, const TrainingTable& table,
                                    const Variant& variant, uint64_t seed);
-// The task, the model, what differs from the preset's model of that name, and the seed: the same
-// for variants of different experiments that are trained alike.
+// The task, the model, what differs from the preset's model of that name and its training, and the
+// seed: the same for variants of different experiments that are trained alike.
 std::string run_name(const train::TrainConfig& config);
 
 // All steps, without duplicates: short measurements first, then by seed, what measures time last.

@@ -27,7 +27,13 @@ struct ProbeNorms {
   probes::NormProbeOptions options = {};
 };
 
-using Request = std::variant<verify::TheoremOptions, CountParameters, ProbeNorms,
+// Looks at the operators of the best model of a finished run, on its validation data.
+struct ProbeOperators {
+  std::filesystem::path run;
+  int64_t sequences = 16;
+};
+
+using Request = std::variant<verify::TheoremOptions, CountParameters, ProbeNorms, ProbeOperators,
                              probes::ReflectionProbeOptions, bench::BenchOptions>;
 struct Measurement {
   Request request;

@@ -43,7 +43,38 @@ std::string final_gates(const Runs& runs) {
   return fmt::format("{:.3f}–{:.3f}, mean {:.3f}", *least, *most, statistics(gates)->mean);
 }
 
-std::vector<Column> columns(bool compared, bool gates) {
+// The first validation after which the loss stays below half of what predicting zero gives: the
+// tasks' vectors have length 1. Nothing where it never does.
+std::optional<int64_t> plateau_left(const RunRecord& run) {
+  const double half = 0.5 / static_cast<double>(run.config.task->dim);
+  std::optional<int64_t> left;
+  for (const LoggedStep& step : run.log) {
+    if (!step.val_loss) continue;
+    if (*step.val_loss >= half) {
+      left.reset();
+    } else if (!left) {
+      left = step.iteration;
+    }
+  }
+  return left;
+}
+
+// "450", "400–700", "never" or "400–never".
+std::string plateau_text(const Runs& runs) {
+  std::vector<int64_t> left;
+  bool never = false;
+  for (const RunRecord* run : runs) {
+    const auto iteration = plateau_left(*run);
+    iteration ? left.push_back(*iteration) : void(never = true);
+  }
+  if (left.empty()) return never ? "never" : "";
+  const auto [least, most] = std::minmax_element(left.begin(), left.end());
+  const std::string last = never ? "never" : std::to_string(*most);
+  const std::string first = std::to_string(*least);
+  return first == last ? first : first + "–" + last;
+}
+
+std::vector<Column> columns(const TrainingTable& training, bool compared) {
   std::vector<Column> list;
   if (compared) list.push_back({"paper", "paper", false});
   list.push_back({"best", "best", false});
@@ -53,13 +84,15 @@ std::vector<Column> columns(bool compared, bool gates) {
     list.push_back({"paper_rank", "rank in the paper"});
   }
   list.push_back({"rank", "rank"});
-  if (gates && compared) list.push_back({"paper_gamma", "final γ in the paper"});
-  if (gates) list.push_back({"gamma", "final γ"});
+  if (training.plateau) list.push_back({"plateau", "plateau left at"});
+  if (training.gates && compared) list.push_back({"paper_gamma", "final γ in the paper"});
+  if (training.gates) list.push_back({"gamma", "final γ"});
   list.push_back({"parameters", "parameters"});
   return list;
 }
 
-Row variant_row(const Variant& variant, const Runs& all, const Runs& finished, bool gates) {
+Row variant_row(const TrainingTable& training, const Variant& variant, const Runs& all,
+                const Runs& finished) {
   Row row{.label = variant.label,
           .model = variant.label == variant.model ? variant.model : "",
           .sees_future = sees_future(all.front()->config.model)};
@@ -69,7 +102,8 @@ Row variant_row(const Variant& variant, const Runs& all, const Runs& finished, b
   if (variant.paper && !finished.empty()) {
     row.set("ratio", *mean_of(final_losses(finished)) / variant.paper->mean);
   }
-  if (gates) {
+  if (training.plateau) row.set("plateau", text_cell(plateau_text(finished)));
+  if (training.gates) {
     row.set("paper_gamma", text_cell(variant.paper_gamma));
     row.set("gamma", text_cell(final_gates(finished)));
   }
@@ -83,6 +117,8 @@ void set_ranks(std::vector<Row>& rows, const std::string& key,
   for (size_t i = 0; i < rows.size(); ++i) rows[i].set(key, cells[i]);
 }
 
+}  // namespace
+
 Table training_table(RunArchive& archive, const TrainingTable& training) {
   const bool compared = std::any_of(training.variants.begin(), training.variants.end(),
                                     [](const Variant& variant) { return variant.paper; });
@@ -90,14 +126,13 @@ Table training_table(RunArchive& archive, const TrainingTable& training) {
               .title = training.title,
               .unit = fmt::format("×1e{}", std::lround(std::log10(training.scale))),
               .scale = training.scale,
-              .columns = columns(compared, training.gates),
+              .columns = columns(training, compared),
               .note = training.note};
   std::vector<ComparedRow> compared_rows;
   std::vector<std::optional<double>> paper, ours;
   for (const Variant& variant : training.variants) {
     const Runs finished = archive.finished(training, variant);
-    table.rows.push_back(
-        variant_row(variant, archive.runs(training, variant), finished, training.gates));
+    table.rows.push_back(variant_row(training, variant, archive.runs(training, variant), finished));
     ours.push_back(mean_of(final_losses(finished)));
     paper.push_back(variant.paper ? std::optional(variant.paper->mean) : std::nullopt);
     if (variant.paper) compared_rows.push_back({variant.label, *variant.paper, ours.back()});
@@ -110,8 +145,6 @@ Table training_table(RunArchive& archive, const TrainingTable& training) {
   }
   return table;
 }
-
-}  // namespace
 
 void plan_trainings(const Experiment& experiment, Plan& plan, uint64_t seed) {
   for (const TrainingTable& table : experiment.trainings) {

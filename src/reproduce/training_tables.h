@@ -13,6 +13,8 @@ void plan_trainings(const Experiment& experiment, Plan& plan, uint64_t seed);
 // Which models on which tasks, for how long and with which seeds.
 std::string training_scope(const Experiment& experiment, const RunArchive& archive);
 
+// Of what has been run so far.
+Table training_table(RunArchive& archive, const TrainingTable& training);
 // A table for each of the experiment's trainings.
 std::vector<Table> training_tables(const Experiment& experiment, RunArchive& archive);
 

@@ -1,10 +1,6 @@
 #!/usr/bin/env bash
 # Predictions are those that eval measures, whatever way they come and go; bad input is named.
 . "$(dirname "$0")/lib.sh"
-one_line() { # one_line TEXT: standard error is one line that contains TEXT
-  [ "$(wc -l <"$work/stderr")" = 1 ] || { cat "$work/stderr"; fail "not one line"; }
-  grep -qF -- "$1" "$work/stderr" || { cat "$work/stderr"; fail "no '$1'"; }
-}
 # numbers FILE: the float32 values of a .npy file, one a line.
 numbers() {
   local length

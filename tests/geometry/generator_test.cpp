@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 
@@ -116,6 +117,38 @@ TEST(Generator, GateStartsAtItsBiasWhereverItLooks) {
   const auto fused = random_generator(make_joint_generator);
   fused->initialise();
   EXPECT_EQ(fused->named_parameters()["geo_proj.2.bias"][-1].item<double>(), -1.5);
+}
+
+TEST(Generator, GateGradientKeepsThePenaltyFromTheFeatures) {
+  torch::manual_seed(5);
+  for (const Make make : kMakers) {
+    GeneratorOptions gate_alone = options();
+    gate_alone.gate_gradient = GateGradient::gate;
+    const auto all = random_generator(make);
+    const auto gate = make(gate_alone);
+    gate->to(torch::kFloat64);
+    {
+      const torch::NoGradGuard no_grad;
+      for (const auto& item : all->named_parameters()) {
+        gate->named_parameters()[item.key()].copy_(item.value());
+      }
+    }
+    const Tensor pooled = normal({kBatch, kLength, kWidth}).requires_grad_();
+    const OperatorParameters p = gate->generate(pooled);
+    expect_same(p, all->generate(pooled));
+    const Tensor penalised = p.penalised_gamma.defined() ? p.penalised_gamma : p.gamma;
+    EXPECT_TRUE(torch::equal(penalised, p.gamma));
+    penalised.square().sum().backward();
+    EXPECT_FALSE(pooled.grad().defined() && largest(pooled.grad()) > 0);
+    double reached = 0;
+    for (const Tensor& parameter : gate->parameters()) {
+      if (parameter.grad().defined()) reached = std::max(reached, largest(parameter.grad()));
+    }
+    EXPECT_GT(reached, 0);
+    // Where nothing is differentiated there is no second look.
+    const torch::NoGradGuard no_grad;
+    EXPECT_FALSE(gate->generate(pooled).penalised_gamma.defined());
+  }
 }
 
 TEST(Generator, FixedNeverStartsDead) {

@@ -208,6 +208,98 @@ TEST(Model, VariantsHaveOnlyWhatTheirBranchNeeds) {
   EXPECT_TRUE(has("geo_attn.geometry"));
 }
 
+TEST(Model, WithoutAnOperatorEdeltaIsGptWithProjections) {
+  for (const Projections projections :
+       {Projections::on, Projections::off, Projections::attention_pre, Projections::attention_post,
+        Projections::mlp_pre, Projections::mlp_post}) {
+    ModelConfig gpt = small("gpt"), edelta = small("edelta");
+    for (ModelConfig* config : {&gpt, &edelta}) {
+      config->options.get<ProjectionMapOptions>().projections = projections;
+    }
+    edelta.options.get<HybridOptions>().branch = geometry::Branch::none;
+    const auto a = make_model(gpt, 3), b = make_model(edelta, 3);
+    const int64_t maps = projections == Projections::on    ? 4
+                         : projections == Projections::off ? 0
+                                                           : 1;
+    EXPECT_EQ(a->parameter_count() - make_model(small("gpt"))->parameter_count(),
+              maps * gpt.n_layer * gpt.n_embd * gpt.n_embd);
+    const Tensor input = input_for(gpt, 7);
+    State state;
+    const Output of_gpt = a->forward({input, input}, state);
+    const Output of_edelta = b->forward({input, input}, state);
+    EXPECT_TRUE(torch::equal(of_gpt.prediction, of_edelta.prediction));
+    EXPECT_EQ(of_edelta.losses.size(), 1);
+    of_gpt.losses.front().value.backward();
+    of_edelta.losses.front().value.backward();
+    for (const auto& item : a->named_parameters()) {
+      const Tensor other = b->named_parameters()[item.key()];
+      EXPECT_TRUE(torch::equal(item.value().grad(), other.grad())) << item.key();
+    }
+  }
+  ModelConfig usual = small("edelta"), on = small("edelta");
+  on.options.get<ProjectionMapOptions>().projections = Projections::on;
+  EXPECT_EQ(count_parameters(usual), count_parameters(on));
+}
+
+TEST(Model, FactorsOfProjectionsMultiply) {
+  ModelConfig config = small("gpt");
+  config.options.get<ProjectionMapOptions>() = {.projections = Projections::mlp_pre,
+                                                .projection_factors = 3};
+  const auto three = make_model(config, 3);
+  config.options.get<ProjectionMapOptions>().projection_factors = 1;
+  const auto one = make_model(config, 3);
+  const torch::NoGradGuard no_grad;
+  auto of_three = three->named_parameters(), of_one = one->named_parameters();
+  for (auto& item : of_one) {
+    if (of_three.contains(item.key())) item.value().copy_(of_three[item.key()]);
+  }
+  for (const std::string layer : {"transformer.h.0.", "transformer.h.1."}) {
+    of_one[layer + "h_pre_mlp.weight"].copy_(of_three[layer + "h_pre3_mlp.weight"]
+                                                 .matmul(of_three[layer + "h_pre2_mlp.weight"])
+                                                 .matmul(of_three[layer + "h_pre_mlp.weight"]));
+  }
+  const Tensor input = input_for(config, 7);
+  EXPECT_LT((three->predict(input) - one->predict(input)).abs().max().item<double>(), 1e-6);
+}
+
+TEST(Model, ParametersComeFromTheSeedAlone) {
+  for (const std::string name : {"edelta", "edelta-stream"}) {
+    ModelConfig config = small(name);
+    config.options.get<HybridOptions>().generator = geometry::GeneratorKind::fixed;
+    torch::manual_seed(1);
+    const auto a = make_model(config, 7);
+    torch::manual_seed(2);
+    const auto b = make_model(config, 7), c = make_model(config, 8);
+    const std::string row = "transformer.h.0.geo_attn.geometry";
+    EXPECT_TRUE(torch::equal(a->named_parameters()[row], b->named_parameters()[row]));
+    EXPECT_FALSE(torch::equal(a->named_parameters()[row], c->named_parameters()[row]));
+  }
+}
+
+TEST(Model, InitStdScalesTheWeights) {
+  ModelConfig config = small("gpt");
+  const auto usual = make_model(config);
+  config.init_std = 0.005;
+  const auto smaller = make_model(config);
+  for (const std::string name :
+       {"transformer.h.1.mlp.c_fc.weight", "pos_emb", "transformer.h.0.attn.c_proj.weight"}) {
+    const Tensor ratio = smaller->named_parameters()[name] / usual->named_parameters()[name];
+    EXPECT_LT((ratio - 0.25).abs().max().item<double>(), 1e-5) << name;
+  }
+}
+
+TEST(Model, AnOperatorThatLooksAtNothingIsCausal) {
+  for (const std::string name : {"edelta", "edelta-stream"}) {
+    ModelConfig config = small(name);
+    const Architecture& architecture = find_architecture(name);
+    EXPECT_FALSE(architecture.causal(config));
+    config.options.get<HybridOptions>().generator = geometry::GeneratorKind::fixed;
+    EXPECT_TRUE(architecture.causal(config));
+    config.options.get<HybridOptions>() = {.branch = geometry::Branch::none};
+    EXPECT_TRUE(architecture.causal(config));
+  }
+}
+
 TEST(Model, ResidualOperatorsAreOrthogonalWithTheHardBlend) {
   for (const std::string name : {"edelta", "edelta-stream"}) {
     ModelConfig config = small(name);

@@ -58,10 +58,10 @@ void expect_paper(const std::string& name, const std::string& id, const Values& 
 TEST(Suite, HasTheExperimentsByName) {
   std::vector<std::string> names;
   for (const Experiment& experiment : experiments()) names.push_back(experiment.name);
-  EXPECT_EQ(names, (std::vector<std::string>{"theorems", "configs", "main", "near-pi", "norms",
-                                             "gate-init", "reflection", "lambda", "width",
-                                             "efficiency", "causal", "blend", "projection-init",
-                                             "streams", "edelta-stream"}));
+  EXPECT_EQ(names, (std::vector<std::string>{
+                       "theorems", "configs", "main", "near-pi", "norms", "gate-init", "reflection",
+                       "lambda", "width", "efficiency", "gain", "factorisation", "learning-rate",
+                       "causal", "blend", "projection-init", "streams", "edelta-stream"}));
 }
 
 TEST(Suite, HasThePapersLosses) {

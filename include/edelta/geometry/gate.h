@@ -16,6 +16,12 @@ enum class GateRegulariser {
   min_distance      // min(γ², (1−γ)²): not smooth at ½
 };
 
+// Where the regulariser's gradient goes (specification 11).
+enum class GateGradient {
+  all,  // through x̄ into every feature before it, as in the paper
+  gate  // to what makes the gate of x̄ alone
+};
+
 // The penalty of each gate value.
 torch::Tensor gate_penalty(const torch::Tensor& gamma, GateRegulariser regulariser);
 

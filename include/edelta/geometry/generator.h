@@ -6,13 +6,17 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
+
+#include "edelta/geometry/gate.h"
 
 namespace edelta::geometry {
 
 enum class Branch {
-  hybrid,      // γ · rotation + (1−γ) · reflection
-  cayley,      // the rotation alone, the paper's "EΔ"
-  householder  // the reflection alone
+  hybrid,       // γ · rotation + (1−γ) · reflection
+  cayley,       // the rotation alone, the paper's "EΔ"
+  householder,  // the reflection alone
+  none          // no operator: what remains of the connection
 };
 
 enum class GeneratorKind {
@@ -20,8 +24,12 @@ enum class GeneratorKind {
   fixed  // learned, the paper's "Fixed Cayley"
 };
 
-inline bool has_rotation(Branch branch) { return branch != Branch::householder; }
-inline bool has_reflection(Branch branch) { return branch != Branch::cayley; }
+inline bool has_rotation(Branch branch) {
+  return branch == Branch::hybrid || branch == Branch::cayley;
+}
+inline bool has_reflection(Branch branch) {
+  return branch == Branch::hybrid || branch == Branch::householder;
+}
 inline bool has_gate(Branch branch) { return branch == Branch::hybrid; }
 
 // What an operator on n streams is made of; what its branch does not have is undefined.
@@ -30,6 +38,8 @@ struct OperatorParameters {
   torch::Tensor beta;   // [..., 1], > 0
   torch::Tensor k;      // [..., n], the reflection's direction
   torch::Tensor gamma;  // [..., 1], the gate
+  // γ again, with the gradient that the regulariser may use; undefined: γ's own.
+  torch::Tensor penalised_gamma = {};
 };
 
 struct GeneratorOptions {
@@ -38,12 +48,16 @@ struct GeneratorOptions {
   int64_t hidden;   // of the nets
   Branch branch = Branch::hybrid;
   double init_gate_bias = 0;
+  GateGradient gate_gradient = GateGradient::all;
+  double init_std = 0.02;  // of learned vectors
 };
 
 // Makes an operator's parameters from the pooled input [B, T', D].
 class Generator : public torch::nn::Module {
  public:
   virtual OperatorParameters generate(const torch::Tensor& pooled) = 0;
+  // Learned vectors that no module has: the general rule draws them as it does weights.
+  virtual std::vector<torch::Tensor> tables() const { return {}; }
   // What the general rule (weights N(0, 0.02²), biases 0) does not do.
   virtual void initialise() = 0;
 };

@@ -51,10 +51,11 @@ struct HybridOptions {
   double init_gate_bias = 0;
   double gate_reg_weight = 0.1;  // λ
   geometry::GateRegulariser gate_regulariser = geometry::GateRegulariser::product;
+  geometry::GateGradient gate_gradient = geometry::GateGradient::all;
 
   template <class Self, class Visit>
   static void visit_fields(Self& self, Visit visit) {
-    visit(Field{"branch", "hybrid, cayley or householder"}, self.branch);
+    visit(Field{"branch", "hybrid, cayley, householder or none (no operator)"}, self.branch);
     visit(Field{"generator", "data or fixed"}, self.generator);
     visit(Field{"blend", "linear or hard"}, self.blend);
     visit(Field{"init_gate_bias", "The gate's bias at the start"}, self.init_gate_bias);
@@ -62,6 +63,8 @@ struct HybridOptions {
           self.gate_reg_weight);
     visit(Field{"gate_regulariser", "product, entropy, squared-product or min-distance"},
           self.gate_regulariser);
+    visit(Field{"gate_gradient", "Where the regulariser's gradient goes: all, or gate (itself)"},
+          self.gate_gradient);
   }
 };
 
@@ -72,13 +75,41 @@ enum class ProjectionInit {
   identity  // the identity (routers: zero), as in the paper's text
 };
 
-// jpmhc, edelta, edelta-stream.
+// gpt, jpmhc, edelta, edelta-stream.
 struct ProjectionOptions {
   ProjectionInit projection_init = ProjectionInit::normal;
 
   template <class Self, class Visit>
   static void visit_fields(Self& self, Visit visit) {
     visit(Field{"projection_init", "normal or identity"}, self.projection_init);
+  }
+};
+
+// Which sub-layers stand between maps H_pre and H_post, and on which side.
+enum class Projections {
+  own,  // as the architecture has them: edelta all four, gpt none
+  on,   // all four
+  off,
+  attention_pre,
+  attention_post,
+  mlp_pre,
+  mlp_post
+};
+
+// gpt, edelta. The maps fold into their neighbours: without an operator they change how a model
+// starts and learns, but not what it can compute (specification 11).
+struct ProjectionMapOptions {
+  Projections projections = Projections::own;
+  int64_t projection_factors = 1;
+
+  template <class Self, class Visit>
+  static void visit_fields(Self& self, Visit visit) {
+    visit(Field{"projections",
+                "H_pre and H_post: own (edelta: on, gpt: off), on, off, or one of attention-pre, "
+                "attention-post, mlp-pre, mlp-post"},
+          self.projections);
+    visit(Field{"projection_factors", "Matrices that each of H_pre and H_post is a product of"},
+          self.projection_factors);
   }
 };
 
@@ -107,6 +138,7 @@ struct IterativeCayleyOptions {
 void validate(const GeneratorNetOptions& options, const ModelConfig& config);
 void validate(const JointNetOptions& options, const ModelConfig& config);
 void validate(const HybridOptions& options, const ModelConfig& config);
+void validate(const ProjectionMapOptions& options, const ModelConfig& config);
 void validate(const SinkhornOptions& options, const ModelConfig& config);
 void validate(const IterativeCayleyOptions& options, const ModelConfig& config);
 

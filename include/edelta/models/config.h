@@ -29,6 +29,7 @@ struct ModelConfig {
   int64_t vocab_size = 256;  // token head
   bool bias = false;         // of the transformer's linear layers and norms
   double dropout = 0;
+  double init_std = 0.02;  // of weights and tables at the start
   Options options;
 
   int64_t stream_width() const { return n_embd / n_streams; }  // d
@@ -47,6 +48,7 @@ struct ModelConfig {
     visit(Field{"vocab_size", ""}, self.vocab_size);
     visit(Field{"bias", "Biases in the transformer: true or false"}, self.bias);
     visit(Field{"dropout", "Dropout probability"}, self.dropout);
+    visit(Field{"init_std", "Standard deviation of the weights at the start"}, self.init_std);
   }
 };
 

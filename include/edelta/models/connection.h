@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "edelta/models/config.h"
 #include "edelta/models/model.h"
@@ -21,6 +22,8 @@ class Connection {
   // A gated operator appends its γ to `seen.gates`; an operator on streams, if asked for, itself to
   // `seen.operators`.
   virtual torch::Tensor forward(const torch::Tensor& x, const PreNormSubLayer& f, Seen& seen) = 0;
+  // Learned vectors that no module has: the general rule draws them as it does weights.
+  virtual std::vector<torch::Tensor> tables() const { return {}; }
   // What the general rule (weights N(0, 0.02²), biases 0, norms 1) does not do.
   virtual void initialise() {}
   // Entries of the connection's matrices that each of T tokens is multiplied with, on average, for
@@ -34,6 +37,9 @@ class Connection {
 class Site {
  public:
   Site(torch::nn::Module& block, std::string name) : block_(block), name_(std::move(name)) {}
+
+  // "attn" or "mlp".
+  const std::string& name() const { return name_; }
 
   template <class Module>
   Module add(const std::string& name, Module module) {

@@ -73,4 +73,9 @@ struct OperatorSummary {
 // Empty for a model without operators on streams.
 std::vector<OperatorSummary> inspect_operators(models::Model& model, const torch::Tensor& x);
 
+nlohmann::ordered_json to_json(const std::vector<OperatorSummary>& summaries);
+// InputError that names `source` and the key.
+std::vector<OperatorSummary> operator_summaries_from_json(const nlohmann::json& json,
+                                                          const std::string& source);
+
 }  // namespace edelta::probes

@@ -2,6 +2,7 @@
 #include "edelta/models/architecture_options.h"
 #include "models/connections/connections.h"
 #include "models/connections/geometric.h"
+#include "models/connections/projection_maps.h"
 
 namespace edelta::models {
 namespace {
@@ -11,38 +12,31 @@ using torch::Tensor;
 class EdeltaConnection : public Connection {
  public:
   EdeltaConnection(const ModelConfig& config, Site& site)
-      : projection_init_(config.options.get<ProjectionOptions>().projection_init),
-        geo_(config, site.add("geo", make_generator(config, generator_width(config),
-                                                    geometry::make_net_generator))),
-        h_pre_(site.add("h_pre", projection(config.n_embd))),
-        h_post_(site.add("h_post", projection(config.n_embd))) {}
+      : geo_(config,
+             make_generator(config, site, generator_width(config), geometry::make_net_generator)),
+        h_(config, site, Projections::on) {}
 
   Tensor forward(const Tensor& x, const PreNormSubLayer& f, Seen& seen) override {
     const Tensor g = geo_(x, seen);
-    return f(g, {.pre = h_pre_->weight, .post = h_post_->weight, .residual = g});
+    return f(g, {.pre = h_.pre(), .post = h_.post(), .residual = g});
   }
 
   // H_pre and H_post fold into the sub-layer's maps.
   double weights_per_token(int64_t length) const override { return geo_.weights_per_token(length); }
 
+  std::vector<Tensor> tables() const override { return geo_.tables(); }
   void initialise() override {
     geo_.initialise();
-    if (projection_init_ != ProjectionInit::identity) return;
-    torch::nn::init::eye_(h_pre_->weight);
-    torch::nn::init::eye_(h_post_->weight);
+    h_.initialise();
   }
 
  private:
   static int64_t generator_width(const ModelConfig& config) {
     return config.n_embd / config.options.get<GeneratorNetOptions>().geo_hidden_ratio;
   }
-  static torch::nn::Linear projection(int64_t width) {
-    return torch::nn::Linear(torch::nn::LinearOptions(width, width).bias(false));
-  }
 
-  ProjectionInit projection_init_;
   GeometricResidual geo_;
-  torch::nn::Linear h_pre_, h_post_;
+  ProjectionMaps h_;
 };
 
 }  // namespace

@@ -14,9 +14,8 @@ class EdeltaStreamConnection : public Connection {
  public:
   EdeltaStreamConnection(const ModelConfig& config, Site& site)
       : geo_(config,
-             site.add("geo",
-                      make_generator(config, config.options.get<JointNetOptions>().geo_hidden_dim,
-                                     geometry::make_joint_generator))),
+             make_generator(config, site, config.options.get<JointNetOptions>().geo_hidden_dim,
+                            geometry::make_joint_generator)),
         router_(site.add("router", std::make_shared<Router>(config, 2, "proj"))) {}
 
   Tensor forward(const Tensor& x, const PreNormSubLayer& f, Seen& seen) override {
@@ -28,6 +27,7 @@ class EdeltaStreamConnection : public Connection {
     return geo_.weights_per_token(length) + matrix_entries(*router_);
   }
 
+  std::vector<Tensor> tables() const override { return geo_.tables(); }
   void initialise() override {
     geo_.initialise();
     router_->initialise();

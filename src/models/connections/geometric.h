@@ -17,12 +17,18 @@ class GeometricResidual {
         pool_(config.options.get<PoolOptions>().pool),
         generator_(std::move(generator)) {}
 
-  // G_γ(x), with the gate and, if asked for, the operator left in `seen`.
+  // G_γ(x), with the gate and, if asked for, the operator left in `seen`; x itself without an
+  // operator.
   torch::Tensor operator()(const torch::Tensor& x, Seen& seen) const;
 
-  void initialise() { generator_->initialise(); }
-
+  std::vector<torch::Tensor> tables() const {
+    return generator_ ? generator_->tables() : std::vector<torch::Tensor>();
+  }
+  void initialise() {
+    if (generator_) generator_->initialise();
+  }
   double weights_per_token(int64_t length) const {
+    if (!generator_) return 0;
     return matrix_entries(*generator_) * ops::pooled_per_token(pool_, length);
   }
 
@@ -30,12 +36,13 @@ class GeometricResidual {
   geometry::Branch branch_;
   geometry::Blend blend_;
   ops::Pool pool_;
-  std::shared_ptr<geometry::Generator> generator_;
+  std::shared_ptr<geometry::Generator> generator_;  // null: there is no operator
 };
 
-// The generator that the configuration asks for, with `make_data` for a data-dependent one.
+// The generator that the configuration asks for, registered at the site, with `make_data` for a
+// data-dependent one; null for branch none.
 std::shared_ptr<geometry::Generator> make_generator(
-    const ModelConfig& config, int64_t hidden,
+    const ModelConfig& config, Site& site, int64_t hidden,
     std::shared_ptr<geometry::Generator> (*make_data)(const geometry::GeneratorOptions&));
 
 }  // namespace edelta::models

@@ -1,20 +1,28 @@
-// GPT: x + F(LN x).
+// GPT: x + F(LN x), or as a control x + H_post F(H_pre LN x).
 #include "models/connections/connections.h"
+#include "models/connections/projection_maps.h"
 
 namespace edelta::models {
 namespace {
 
 class GptConnection : public Connection {
  public:
+  GptConnection(const ModelConfig& config, Site& site) : h_(config, site, Projections::off) {}
+
   torch::Tensor forward(const torch::Tensor& x, const PreNormSubLayer& f, Seen&) override {
-    return f(x, {.residual = x});
+    return f(x, {.pre = h_.pre(), .post = h_.post(), .residual = x});
   }
+
+  void initialise() override { h_.initialise(); }
+
+ private:
+  ProjectionMaps h_;
 };
 
 }  // namespace
 
-std::unique_ptr<Connection> make_gpt_connection(const ModelConfig&, Site&) {
-  return std::make_unique<GptConnection>();
+std::unique_ptr<Connection> make_gpt_connection(const ModelConfig& config, Site& site) {
+  return std::make_unique<GptConnection>(config, site);
 }
 
 }  // namespace edelta::models

@@ -1,34 +1,54 @@
 #include "reproduce/experiments/own_study.h"
 
+#include <algorithm>
+
 #include "reproduce/training_figures.h"
 #include "reproduce/training_tables.h"
 
 namespace edelta::reproduce {
+namespace {
+
+// How a task's table is called, and its unit.
+struct TaskTitle {
+  const char *task, *title;
+  double scale;
+};
+constexpr TaskTitle kTitles[] = {{"gyroscope", "Gyroscope", 1e-3},
+                                 {"stability", "Stability", 1e-6},
+                                 {"near-pi", "Near π, single plane", 1e-6},
+                                 {"near-pi-multi", "Near π, all planes", 1e-6},
+                                 {"reversal", "Reversal", 1e-3}};
+
+TrainingTable task_table(const OwnStudy& study, const TaskTitle& task) {
+  const bool noisy = std::string(task.task) == "stability";
+  return {.id = study.name + "-" + task.task,
+          .title = std::string(task.title) + ": validation loss",
+          .task = task.task,
+          .scale = task.scale,
+          .variants = study.variants,
+          .gates = true,
+          .plateau = study.plateau,
+          .note = noisy ? kFloorNote : "",
+          .noise_floor = noisy ? std::optional(kNoiseFloor) : std::nullopt};
+}
+
+}  // namespace
 
 Experiment own_study(const OwnStudy& study) {
-  return {.name = study.name,
-          .title = study.title,
-          .ours = true,
-          .claim = study.claim,
-          .method = study.method,
-          .trainings = {{.id = study.name + "-gyroscope",
-                         .title = "Gyroscope: validation loss",
-                         .task = "gyroscope",
-                         .scale = 1e-3,
-                         .variants = study.variants,
-                         .gates = true},
-                        {.id = study.name + "-stability",
-                         .title = "Stability: validation loss",
-                         .task = "stability",
-                         .scale = 1e-6,
-                         .variants = study.variants,
-                         .gates = true,
-                         .note = kFloorNote,
-                         .noise_floor = kNoiseFloor}},
-          .plan_seed = plan_trainings,
-          .scope = training_scope,
-          .tables = training_tables,
-          .figures = dynamics_figures};
+  Experiment experiment{.name = study.name,
+                        .title = study.title,
+                        .ours = true,
+                        .claim = study.claim,
+                        .method = study.method,
+                        .plan_seed = plan_trainings,
+                        .scope = training_scope,
+                        .tables = training_tables,
+                        .figures = dynamics_figures};
+  for (const TaskTitle& task : kTitles) {
+    if (std::find(study.tasks.begin(), study.tasks.end(), task.task) == study.tasks.end()) continue;
+    experiment.trainings.push_back(task_table(study, task));
+  }
+  return experiment;
 }
 
 Variant edelta_with(const std::string& label, const nlohmann::json& settings) {

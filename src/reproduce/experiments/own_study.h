@@ -1,5 +1,4 @@
-// What our own studies have in common: variants of trained models on the two tasks of the main
-// comparison.
+// What our own studies have in common: variants of trained models on tasks of the paper and ours.
 #pragma once
 
 #include <string>
@@ -12,6 +11,8 @@ namespace edelta::reproduce {
 struct OwnStudy {
   std::string name, title, claim, method;
   std::vector<Variant> variants;
+  std::vector<std::string> tasks = {"gyroscope", "stability"};
+  bool plateau = false;  // show when the plateau of predicting zero was left
 };
 Experiment own_study(const OwnStudy& study);
 

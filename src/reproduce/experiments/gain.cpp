@@ -1,0 +1,151 @@
+// What carries the gain: the published models, edelta without its regulariser's pull, operators
+// that stay orthogonal, and the same model without any operator.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "edelta/models/architecture_options.h"
+#include "edelta/models/registry.h"
+#include "edelta/probes/probes.h"
+#include "reproduce/curve.h"
+#include "reproduce/experiments/experiments.h"
+#include "reproduce/experiments/own_study.h"
+#include "reproduce/plan.h"
+#include "reproduce/run_archive.h"
+#include "reproduce/statistics.h"
+#include "reproduce/training_figures.h"
+#include "reproduce/training_tables.h"
+
+namespace edelta::reproduce {
+namespace {
+
+std::string probe_name(const std::string& run) { return "operators-" + run; }
+
+bool has_operators(const models::ModelConfig& model) {
+  return models::find_architecture(model.model).streams &&
+         model.options.get<models::HybridOptions>().branch != geometry::Branch::none;
+}
+
+void plan(const Experiment& experiment, Plan& plan, uint64_t seed) {
+  for (const TrainingTable& table : experiment.trainings) {
+    for (const Variant& variant : table.variants) {
+      const Step run = plan.add_training(table, variant, seed);
+      const Training& training = *run.training();
+      if (!has_operators(training.config.model)) continue;
+      plan.add_measurement(probe_name(run.name), ProbeOperators{training.folder}, /*seconds=*/2,
+                           /*after=*/run.name);
+    }
+  }
+}
+
+// ‖PᵀP − I‖_max of the product P of all operators, of each seed.
+std::vector<double> product_errors(RunArchive& archive, const TrainingTable& table,
+                                   const Variant& variant) {
+  std::vector<double> errors;
+  for (const RunRecord* run : archive.finished(table, variant)) {
+    const auto operators =
+        archive.measurement(probe_name(run->name), probes::operator_summaries_from_json);
+    if (operators && !operators->empty()) errors.push_back(operators->back().orthogonality_error);
+  }
+  return errors;
+}
+
+std::vector<Table> tables(const Experiment& experiment, RunArchive& archive) {
+  std::vector<Table> all;
+  for (const TrainingTable& training : experiment.trainings) {
+    Table table = training_table(archive, training);
+    table.columns.insert(table.columns.end() - 1,
+                         {"product_error", "‖PᵀP − I‖ of the product P of all operators"});
+    for (size_t i = 0; i < table.rows.size(); ++i) {
+      const auto error = statistics(product_errors(archive, training, training.variants[i]));
+      if (error) table.rows[i].set("product_error", text_cell(fmt::format("{:.1e}", error->mean)));
+    }
+    all.push_back(std::move(table));
+  }
+  return all;
+}
+
+// The final losses of all variants side by side.
+Panel losses_panel(RunArchive& archive, const TrainingTable& table) {
+  Panel panel{
+      .title = table.short_title(), .kind = PanelKind::bars, .y = {"final validation loss", true}};
+  Curve losses;
+  for (const Variant& variant : table.variants) {
+    const auto result = statistics(final_losses(archive.finished(table, variant)));
+    if (!result) continue;
+    losses.x.push_back(static_cast<double>(losses.x.size()));
+    losses.y.push_back(result->mean);
+    losses.low.push_back(std::max(result->mean - result->std, result->mean / 10));
+    losses.high.push_back(result->mean + result->std);
+    panel.categories.push_back(variant.label);
+  }
+  if (panel.categories.empty()) return panel;
+  panel.series = {series("here", "", LineStyle::solid, losses)};
+  if (table.noise_floor) panel.reference_lines.push_back({*table.noise_floor, "noise floor"});
+  return panel;
+}
+
+Figure gain_figure(const Experiment& experiment, RunArchive& archive) {
+  std::vector<Panel> panels;
+  for (const TrainingTable& table : experiment.trainings) {
+    panels.push_back(losses_panel(archive, table));
+  }
+  return figure(
+      "gain-losses", "What carries the gain?",
+      "Final validation loss of the published models, of edelta with its gate changed, of "
+      "its operators alone, and without any operator; with the standard deviation over "
+      "seeds where there are several.",
+      std::move(panels));
+}
+
+// γ in the course of training, for what has a gate, on the first task.
+Figure gain_gates(const Experiment& experiment, RunArchive& archive) {
+  Experiment gated = experiment;
+  gated.trainings.resize(1);
+  std::erase_if(gated.trainings.front().variants, [&](const Variant& variant) {
+    const auto runs = archive.finished(experiment.trainings.front(), variant);
+    return runs.empty() || gate_series(runs.front()->log).empty();
+  });
+  return gates_figure(gated, archive);
+}
+
+std::vector<Figure> figures(const Experiment& experiment, RunArchive& archive) {
+  return {gain_figure(experiment, archive), dynamics_figure(experiment, archive),
+          gain_gates(experiment, archive)};
+}
+
+}  // namespace
+
+Experiment gain_experiment() {
+  Experiment experiment = own_study(
+      {.name = "gain",
+       .title = "What carries the gain?",
+       .claim =
+           "The paper credits edelta's lower losses to its geometry: a rotation and a reflection, "
+           "joined by a gate that a regulariser drives to a decision.",
+       .method =
+           "The same model with the regulariser off or kept to the gate, with operators that stay "
+           "orthogonal on the way from one end to the other, with the rotation alone, and without "
+           "any operator: then it is gpt with two linear maps, H_pre and H_post, around each "
+           "sub-layer, which fold into their neighbours after training.",
+       .variants = {{.label = "gpt", .model = "gpt"},
+                    {.label = "jpmhc", .model = "jpmhc"},
+                    {.label = "edelta", .model = "edelta"},
+                    edelta_with("λ = 0", {{"gate_reg_weight", 0}}),
+                    edelta_with("penalty to the gate alone", {{"gate_gradient", "gate"}}),
+                    edelta_with("geodesic", {{"blend", "geodesic"}}),
+                    edelta_with("geodesic, causal", {{"blend", "geodesic"}, {"pool", "prefix"}}),
+                    edelta_with("complex", {{"field", "complex"}}),
+                    edelta_with("rotation alone", {{"branch", "cayley"}}),
+                    edelta_with("fixed rotation", {{"branch", "cayley"}, {"generator", "fixed"}}),
+                    edelta_with("no operator", {{"branch", "none"}}),
+                    edelta_with("no operator, no H", {{"branch", "none"}, {"projections", "off"}})},
+       .tasks = {"gyroscope", "stability", "near-pi", "near-pi-multi", "reversal"},
+       .plateau = true});
+  experiment.plan_seed = plan;
+  experiment.tables = tables;
+  experiment.figures = figures;
+  return experiment;
+}
+
+}  // namespace edelta::reproduce
