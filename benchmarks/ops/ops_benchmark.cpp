@@ -7,6 +7,7 @@
 #include "edelta/base/machine.h"
 #include "edelta/ops/attention.h"
 #include "edelta/ops/delta.h"
+#include "edelta/ops/geodesic.h"
 #include "edelta/ops/householder.h"
 #include "edelta/ops/hybrid.h"
 #include "edelta/ops/implementation.h"
@@ -15,6 +16,7 @@
 #include "edelta/ops/routing.h"
 #include "edelta/ops/sinkhorn.h"
 #include "edelta/ops/streams.h"
+#include "edelta/ops/unitary.h"
 #include "edelta/torch.h"
 #include "fastest.h"
 
@@ -89,6 +91,14 @@ OP(
 OP(
     hybrid_by_token,
     [](const auto& a) { return hybrid_matrix(a[0], a[1], a[2].exp(), a[3], a[4].sigmoid()); },
+    tokens(kStreams), tokens(kStreams), tokens(1), tokens(kStreams), tokens(1));
+OP(
+    geodesic_by_token,
+    [](const auto& a) { return geodesic_matrix(a[0], a[1], a[2].exp(), a[3], a[4].sigmoid()); },
+    tokens(kStreams), tokens(kStreams), tokens(1), tokens(kStreams), tokens(1));
+OP(
+    unitary_by_token,
+    [](const auto& a) { return unitary_matrix(a[0], a[1], a[2].exp(), a[3], a[4].sigmoid()); },
     tokens(kStreams), tokens(kStreams), tokens(1), tokens(kStreams), tokens(1));
 OP(
     delta_by_sequence, [](const auto& a) { return delta(a[0], a[1], a[2]); }, vectors(kWidth),

@@ -8,6 +8,7 @@
 #include "kernels/cpu.h"
 #include "kernels/delta.h"
 #include "kernels/fma_peak.h"
+#include "kernels/geodesic.h"
 #include "kernels/hybrid.h"
 #include "kernels/iterative_cayley.h"
 #include "kernels/linear.h"
@@ -18,6 +19,7 @@
 #include "kernels/route.h"
 #include "kernels/sinkhorn.h"
 #include "kernels/stream.h"
+#include "kernels/unitary.h"
 
 // Each kernel is a function of one argument struct: kernel name, argument type.
 #define EDELTA_KERNELS(X)                               \
@@ -32,6 +34,10 @@
   X(sequence_mean_backward, SequenceMeanBackward)       \
   X(hybrid_forward, HybridForward)                      \
   X(hybrid_backward, HybridBackward)                    \
+  X(geodesic_forward, HybridForward)                    \
+  X(geodesic_backward, HybridBackward)                  \
+  X(unitary_forward, HybridForward)                     \
+  X(unitary_backward, HybridBackward)                   \
   X(delta_forward, DeltaForward)                        \
   X(delta_backward, DeltaBackward)                      \
   X(stream_mix_forward, StreamMixForward)               \

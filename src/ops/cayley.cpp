@@ -1,6 +1,6 @@
 #include "edelta/ops/cayley.h"
 
-#include <limits>
+#include "ops/rounding.h"
 
 namespace edelta::ops {
 namespace {
@@ -32,8 +32,7 @@ Tensor part_orthogonal_to(const Tensor& u_in, const Tensor& v_in) {
     // One subtraction leaves an error along u of the size of v's rounding; a second removes it.
     second = projection_coefficient(u, once);
     const Tensor twice = once - second * u;
-    const double tolerance =
-        4 * std::numeric_limits<double>::epsilon() * std::sqrt(static_cast<double>(u.size(-1)));
+    const double tolerance = rounding_tolerance(u.size(-1));
     below_rounding =
         torch::where(scalar_product(twice, twice).sqrt() <= tolerance * scalar_product(v, v).sqrt(),
                      twice, torch::zeros_like(twice));

@@ -1,10 +1,13 @@
 // The operators that a connection puts around its sub-layer, and the mean that they look at.
 #include <array>
+#include <complex>
 
 #include "kernels/close.h"
 #include "kernels/delta.h"
+#include "kernels/geodesic.h"
 #include "kernels/hybrid.h"
 #include "kernels/pooling.h"
+#include "kernels/unitary.h"
 
 namespace edelta::kernels {
 namespace {
@@ -100,15 +103,28 @@ struct Row {
   int64_t n;
 };
 
-// (I + M) Q = I − M by elimination; M + I needs no pivots, its symmetric part being I.
-Values solved_rotation(const Values& row, int64_t n) {
-  Values left(n * n), q(n * n);
+Values identity(int64_t n) {
+  Values matrix(n * n);
+  for (int64_t i = 0; i < n; ++i) matrix[i * n + i] = 1;
+  return matrix;
+}
+
+Values product(const Values& a, const Values& b, int64_t n) {
+  Values c(n * n);
   for (int64_t i = 0; i < n; ++i) {
-    for (int64_t j = 0; j < n; ++j) {
-      const double m = row[2 * n] / 2 * (row[i] * row[n + j] - row[n + i] * row[j]);
-      left[i * n + j] = (i == j ? 1 : 0) + m;
-      q[i * n + j] = (i == j ? 1 : 0) - m;
+    for (int64_t p = 0; p < n; ++p) {
+      for (int64_t j = 0; j < n; ++j) c[i * n + j] += a[i * n + p] * b[p * n + j];
     }
+  }
+  return c;
+}
+
+// (I + M) Q = I − M by elimination; M + I needs no pivots, its symmetric part being I.
+Values cayley_solved(const Values& m, int64_t n) {
+  Values left = identity(n), q = identity(n);
+  for (int64_t i = 0; i < n * n; ++i) {
+    left[i] += m[i];
+    q[i] -= m[i];
   }
   for (int64_t p = 0; p < n; ++p) {
     for (int64_t i = 0; i < n; ++i) {
@@ -126,19 +142,89 @@ Values solved_rotation(const Values& row, int64_t n) {
   return q;
 }
 
+Values solved_rotation(const Values& row, int64_t n) {
+  Values m(n * n);
+  for (int64_t i = 0; i < n; ++i) {
+    for (int64_t j = 0; j < n; ++j) {
+      m[i * n + j] = row[2 * n] / 2 * (row[i] * row[n + j] - row[n + i] * row[j]);
+    }
+  }
+  return cayley_solved(m, n);
+}
+
+// k/|k|, 0 for k = 0.
+Values unit(Values k) {
+  double length2 = 0;
+  for (const double x : k) length2 += x * x;
+  for (double& x : k) x = length2 > 0 ? x / std::sqrt(length2) : 0;
+  return k;
+}
+
+Values part(const Values& row, int64_t at, int64_t count) {
+  return {row.begin() + at, row.begin() + at + count};
+}
+Values unit_k(const Values& row, int64_t n) { return unit(part(row, 2 * n + 1, n)); }
+
 Values hybrid(const Values& row, int64_t n) {
   const double gamma = row[3 * n + 1];
-  double length2 = 0;
-  for (int64_t i = 0; i < n; ++i) length2 += row[2 * n + 1 + i] * row[2 * n + 1 + i];
+  const Values k = unit_k(row, n), h = identity(n);
   Values g = solved_rotation(row, n);
   for (int64_t i = 0; i < n; ++i) {
     for (int64_t j = 0; j < n; ++j) {
-      const double k = row[2 * n + 1 + i] * row[2 * n + 1 + j];
-      const double h = (i == j ? 1 : 0) - (length2 > 0 ? 2 * k / length2 : 0);
-      g[i * n + j] = gamma * g[i * n + j] + (1 - gamma) * h;
+      const double reflected = h[i * n + j] - 2 * k[i] * k[j];
+      g[i * n + j] = gamma * g[i * n + j] + (1 - gamma) * reflected;
     }
   }
   return g;
+}
+
+Values geodesic(const Values& row, int64_t n) {
+  const double phi = M_PI * (1 - row[3 * n + 1]);
+  const Values k = unit_k(row, n);
+  double along = 0;
+  for (int64_t i = 0; i < n; ++i) along += k[i] * row[i];
+  Values a = part(row, 0, n);
+  for (int64_t i = 0; i < n; ++i) a[i] -= along * k[i];
+  a = unit(a);
+  Values r = identity(n);
+  for (int64_t i = 0; i < n; ++i) {
+    for (int64_t j = 0; j < n; ++j) {
+      r[i * n + j] += (std::cos(phi) - 1) * (k[i] * k[j] + a[i] * a[j]) +
+                      std::sin(phi) * (a[i] * k[j] - k[i] * a[j]);
+    }
+  }
+  return product(r, solved_rotation(row, n), n);
+}
+
+using Complex = std::complex<double>;
+
+Complex entry(const Values& parts, int64_t j) { return {parts[2 * j], parts[2 * j + 1]}; }
+
+// The real matrix of n/2 × n/2 complex entries.
+Values real_matrix(int64_t n, const std::function<Complex(int64_t i, int64_t j)>& at) {
+  Values matrix(n * n);
+  for (int64_t i = 0; i < n / 2; ++i) {
+    for (int64_t j = 0; j < n / 2; ++j) {
+      const Complex z = at(i, j);
+      matrix[2 * i * n + 2 * j] = matrix[(2 * i + 1) * n + 2 * j + 1] = z.real();
+      matrix[(2 * i + 1) * n + 2 * j] = z.imag();
+      matrix[2 * i * n + 2 * j + 1] = -z.imag();
+    }
+  }
+  return matrix;
+}
+
+Values unitary(const Values& row, int64_t n) {
+  const Values u = part(row, 0, n), v = part(row, n, n), k = unit_k(row, n);
+  const Values m = real_matrix(n, [&](int64_t i, int64_t j) {
+    return row[2 * n] / 2 *
+           (entry(u, i) * std::conj(entry(v, j)) - entry(v, i) * std::conj(entry(u, j)));
+  });
+  const Complex turn = std::polar(1.0, M_PI * (1 - row[3 * n + 1])) - 1.0;
+  const Values p = real_matrix(n, [&](int64_t i, int64_t j) {
+    return (i == j ? 1.0 : 0.0) + turn * entry(k, i) * std::conj(entry(k, j));
+  });
+  return product(p, cayley_solved(m, n), n);
 }
 
 // The rows' parts, each of all operators one after the other, as the kernels take them.
@@ -156,36 +242,52 @@ struct Parts {
   std::vector<float> u, v, beta, k, gamma;
 };
 
-void check_hybrid(int64_t operators, int64_t n) {
+// A kernel and its definition.
+struct Operator {
+  const char* name;
+  Values (*definition)(const Values& row, int64_t n);
+  void (*forward)(const HybridForward&);
+  void (*backward)(const HybridBackward&);
+  std::vector<int64_t> streams;
+};
+
+std::vector<Operator> operators() {
+  return {{"hybrid", hybrid, hybrid_forward, hybrid_backward, {1, 2, 3, 4, 5, 8, 16}},
+          {"geodesic", geodesic, geodesic_forward, geodesic_backward, {2, 3, 4, 5, 8, 16}},
+          {"unitary", unitary, unitary_forward, unitary_backward, {2, 4, 6, 8, 16}}};
+}
+
+void check_operator(const Operator& op, int64_t operators, int64_t n) {
   const int64_t size = Row(n).size();
   auto rows = random_values(operators * size, 1);
   for (int64_t o = 0; o < operators; ++o) {
     rows[o * size + 2 * n] = std::exp(rows[o * size + 2 * n]);
-    rows[o * size + 3 * n + 1] = 1 / (1 + std::exp(-rows[o * size + 3 * n + 1]));
+    float& gamma = rows[o * size + 3 * n + 1];
+    gamma = o % 8 < 3 ? static_cast<float>(o % 8) / 2 : 1 / (1 + std::exp(-gamma));
   }
   const auto dg = random_values(operators * n * n, 2);
   Values g_ref;
   std::vector<float> expected;  // gradients, laid out as the rows
   for (int64_t o = 0; o < operators; ++o) {
     const Values row(rows.begin() + o * size, rows.begin() + (o + 1) * size);
-    const Values g = hybrid(row, n);
+    const Values g = op.definition(row, n);
     g_ref.insert(g_ref.end(), g.begin(), g.end());
     const Values weight(dg.begin() + o * n * n, dg.begin() + (o + 1) * n * n);
     const Values gradient =
-        numeric_gradient([n](const Values& at) { return hybrid(at, n); }, row, weight);
+        numeric_gradient([&](const Values& at) { return op.definition(at, n); }, row, weight);
     expected.insert(expected.end(), gradient.begin(), gradient.end());
   }
   const Parts in(rows, operators, n), reference(expected, operators, n);
   with_threads([&] {
     auto g = unwritten(operators * n * n);
-    hybrid_forward({operators, n, in.u.data(), in.v.data(), in.beta.data(), in.k.data(),
-                    in.gamma.data(), g.data()});
+    op.forward({operators, n, in.u.data(), in.v.data(), in.beta.data(), in.k.data(),
+                in.gamma.data(), g.data()});
     expect_close(g, g_ref, kValueTolerance, "g");
     auto du = unwritten(operators * n), dv = du, dk = du;
     auto dbeta = unwritten(operators), dgamma = dbeta;
-    hybrid_backward({operators, n, in.u.data(), in.v.data(), in.beta.data(), in.k.data(),
-                     in.gamma.data(), dg.data(), du.data(), dv.data(), dbeta.data(), dk.data(),
-                     dgamma.data()});
+    op.backward({operators, n, in.u.data(), in.v.data(), in.beta.data(), in.k.data(),
+                 in.gamma.data(), dg.data(), du.data(), dv.data(), dbeta.data(), dk.data(),
+                 dgamma.data()});
     expect_close(du, widen(reference.u), kGradientTolerance, "du");
     expect_close(dv, widen(reference.v), kGradientTolerance, "dv");
     expect_close(dbeta, widen(reference.beta), kGradientTolerance, "dbeta");
@@ -194,24 +296,31 @@ void check_hybrid(int64_t operators, int64_t n) {
   });
 }
 
-TEST(Hybrid, MatchesTheSolvedSystemAndItsNumericGradient) {
-  for (const int64_t n : {1, 2, 3, 4, 5, 8, 16}) {
-    for (const int64_t operators : {1, 7, 40}) {
-      SCOPED_TRACE(testing::Message() << operators << " operators on " << n << " streams");
-      check_hybrid(operators, n);
+TEST(Operators, MatchTheSolvedSystemAndItsNumericGradient) {
+  for (const Operator& op : operators()) {
+    for (const int64_t n : op.streams) {
+      for (const int64_t operators : {1, 7, 40}) {
+        SCOPED_TRACE(testing::Message()
+                     << operators << " " << op.name << " operators on " << n << " streams");
+        check_operator(op, operators, n);
+      }
     }
   }
 }
 
-TEST(Hybrid, ZeroAndParallelVectorsGiveTheIdentity) {
-  const int64_t n = 3;
-  const std::vector<float> zero(n), u{1, 2, 4}, parallel{0x1p60F, 0x1p61F, 0x1p62F};
+TEST(Operators, ZeroAndParallelVectorsGiveTheIdentity) {
+  const int64_t n = 4;
+  const std::vector<float> zero(n), u{1, 2, 4, -1};
+  const std::vector<float> parallel{0x1p60F, 0x1p61F, 0x1p62F, -0x1p60F};
   const std::vector<float> beta{1e12F}, gamma{0.25F};
-  for (const auto& [first, second] : {std::pair{zero, zero}, {zero, u}, {u, zero}, {u, parallel}}) {
-    auto g = unwritten(n * n);
-    hybrid_forward(
-        {1, n, first.data(), second.data(), beta.data(), zero.data(), gamma.data(), g.data()});
-    expect_close(g, {1, 0, 0, 0, 1, 0, 0, 0, 1}, 0, "g");
+  for (const Operator& op : operators()) {
+    for (const auto& [first, second] :
+         {std::pair{zero, zero}, {zero, u}, {u, zero}, {u, parallel}}) {
+      auto g = unwritten(n * n);
+      op.forward(
+          {1, n, first.data(), second.data(), beta.data(), zero.data(), gamma.data(), g.data()});
+      expect_close(g, identity(n), 0, op.name);
+    }
   }
 }
 

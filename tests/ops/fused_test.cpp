@@ -7,6 +7,7 @@
 #include "edelta/base/machine.h"
 #include "edelta/ops/attention.h"
 #include "edelta/ops/delta.h"
+#include "edelta/ops/geodesic.h"
 #include "edelta/ops/householder.h"
 #include "edelta/ops/hybrid.h"
 #include "edelta/ops/implementation.h"
@@ -15,6 +16,7 @@
 #include "edelta/ops/routing.h"
 #include "edelta/ops/sinkhorn.h"
 #include "edelta/ops/streams.h"
+#include "edelta/ops/unitary.h"
 #include "edelta/torch.h"
 
 namespace edelta::ops {
@@ -216,17 +218,31 @@ TEST_P(FusedOps, SequenceMeanWithItsInput) {
       {tokens(shape().streams * shape().width)});
 }
 
-TEST_P(FusedOps, HybridMatrix) {
-  for (const int64_t operators : {int64_t{1}, shape().length}) {
-    const auto vectors = [&](int64_t size) { return normal({shape().batch, operators, size}); };
-    const int64_t n = shape().streams;
+// One operator a sequence and one a token, the gate anywhere and at its ends.
+void expect_operator(Tensor (*matrix)(const Tensor& u, const Tensor& v, const Tensor& beta,
+                                      const Tensor& k, const Tensor& gamma),
+                     const Shape& shape, int64_t n) {
+  for (const int64_t operators : {int64_t{1}, shape.length}) {
+    const auto vectors = [&](int64_t size) {
+      return torch::randn({shape.batch, operators, size}, torch::kFloat64);
+    };
+    Tensor gamma = torch::sigmoid(vectors(1));
+    for (int64_t i = 0; i < std::min<int64_t>(3, gamma.numel()); ++i) {
+      gamma.view({-1})[i] = static_cast<double>(i) / 2;
+    }
     expect_fused_equals_composite(
-        [](const auto& a) {
-          return hybrid_matrix(a[0], a[1], a[2].exp(), a[3], torch::sigmoid(a[4]));
-        },
-        {vectors(n), vectors(n), vectors(1), vectors(n), vectors(1)});
+        [=](const auto& a) { return matrix(a[0], a[1], a[2].exp(), a[3], a[4]); },
+        {vectors(n), vectors(n), vectors(1), vectors(n), gamma});
   }
 }
+
+TEST_P(FusedOps, HybridMatrix) { expect_operator(hybrid_matrix, shape(), shape().streams); }
+
+TEST_P(FusedOps, GeodesicMatrix) {
+  expect_operator(geodesic_matrix, shape(), std::max<int64_t>(2, shape().streams));
+}
+
+TEST_P(FusedOps, UnitaryMatrix) { expect_operator(unitary_matrix, shape(), 2 * shape().streams); }
 
 TEST_P(FusedOps, Delta) {
   const int64_t width = shape().streams * shape().width;

@@ -38,6 +38,12 @@ WithInput sequence_mean(const torch::Tensor& x);
 torch::Tensor hybrid_matrix(const torch::Tensor& u, const torch::Tensor& v,
                             const torch::Tensor& beta, const torch::Tensor& k,
                             const torch::Tensor& gamma);
+torch::Tensor geodesic_matrix(const torch::Tensor& u, const torch::Tensor& v,
+                              const torch::Tensor& beta, const torch::Tensor& k,
+                              const torch::Tensor& gamma);
+torch::Tensor unitary_matrix(const torch::Tensor& u, const torch::Tensor& v,
+                             const torch::Tensor& beta, const torch::Tensor& k,
+                             const torch::Tensor& gamma);
 // `k` has length 1.
 torch::Tensor delta(const torch::Tensor& k, const torch::Tensor& beta, const torch::Tensor& x);
 

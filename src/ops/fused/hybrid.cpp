@@ -1,46 +1,13 @@
 #include "kernels/hybrid.h"
-#include "ops/fused/autograd.h"
 #include "ops/fused/fused.h"
+#include "ops/fused/gated_operator.h"
 
 namespace edelta::ops::fused {
-namespace {
-
-using torch::autograd::Function;
-
-class HybridFunction : public Function<HybridFunction> {
- public:
-  static Tensor forward(AutogradContext* context, const Tensor& u, const Tensor& v,
-                        const Tensor& beta, const Tensor& k, const Tensor& gamma) {
-    const int64_t n = u.size(-1);
-    std::vector<int64_t> sizes = u.sizes().vec();
-    sizes.push_back(n);
-    Tensor g = torch::empty(sizes, u.options().requires_grad(false));
-    kernels::hybrid_forward(
-        {u.numel() / n, n, data(u), data(v), data(beta), data(k), data(gamma), data(g)});
-    save(context, {u, v, beta, k, gamma});
-    return g;
-  }
-
-  static variable_list backward(AutogradContext* context, const variable_list& gradients) {
-    const variable_list saved = context->get_saved_variables();
-    const Tensor dg = gradients[0].contiguous();
-    const int64_t n = saved[0].size(-1);
-    variable_list out;
-    for (size_t i = 0; i < saved.size(); ++i) out.push_back(gradient_memory(saved, i));
-    kernels::hybrid_backward({saved[0].numel() / n, n, data(saved[0]), data(saved[1]),
-                              data(saved[2]), data(saved[3]), data(saved[4]), data(dg),
-                              data(out[0]), data(out[1]), data(out[2]), data(out[3]),
-                              data(out[4])});
-    return out;
-  }
-};
-
-}  // namespace
 
 Tensor hybrid_matrix(const Tensor& u, const Tensor& v, const Tensor& beta, const Tensor& k,
                      const Tensor& gamma) {
-  return HybridFunction::apply(u.contiguous(), v.contiguous(), beta.contiguous(), k.contiguous(),
-                               gamma.contiguous());
+  return GatedOperator<kernels::hybrid_forward, kernels::hybrid_backward>::matrix(u, v, beta, k,
+                                                                                  gamma);
 }
 
 }  // namespace edelta::ops::fused
