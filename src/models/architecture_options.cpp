@@ -38,7 +38,16 @@ template <>
 std::span<const EnumName<geometry::Blend>> enum_names() {
   using geometry::Blend;
   static constexpr std::array names{EnumName<Blend>{Blend::linear, "linear"},
-                                    EnumName<Blend>{Blend::hard, "hard"}};
+                                    EnumName<Blend>{Blend::hard, "hard"},
+                                    EnumName<Blend>{Blend::geodesic, "geodesic"}};
+  return names;
+}
+
+template <>
+std::span<const EnumName<geometry::ScalarField>> enum_names() {
+  using geometry::ScalarField;
+  static constexpr std::array names{EnumName<ScalarField>{ScalarField::real, "real"},
+                                    EnumName<ScalarField>{ScalarField::complex, "complex"}};
   return names;
 }
 
@@ -87,6 +96,16 @@ namespace models {
 
 constexpr int64_t kMostIterations = 10'000;
 constexpr int64_t kMostFactors = 100;
+constexpr double kGeodesicGateBias = 4;
+
+void complete(HybridOptions& options, const std::set<std::string>& given) {
+  if (options.field == geometry::ScalarField::complex && !given.contains("blend")) {
+    options.blend = geometry::Blend::geodesic;
+  }
+  if (options.blend != geometry::Blend::geodesic) return;
+  if (!given.contains("gate_reg_weight")) options.gate_reg_weight = 0;
+  if (!given.contains("init_gate_bias")) options.init_gate_bias = kGeodesicGateBias;
+}
 
 void validate(const GeneratorNetOptions& options, const ModelConfig& config) {
   require_range("geo_hidden_ratio", options.geo_hidden_ratio, 1, config.n_embd);
@@ -96,11 +115,23 @@ void validate(const JointNetOptions& options, const ModelConfig&) {
   require_range("geo_hidden_dim", options.geo_hidden_dim, 1, kLargestSize);
 }
 
-void validate(const HybridOptions& options, const ModelConfig&) {
-  if (options.gate_reg_weight >= 0) return;
-  throw InputError(fmt::format("{} is {}; it must not be negative",
-                               field_name<HybridOptions>("gate_reg_weight"),
-                               options.gate_reg_weight));
+void validate(const HybridOptions& options, const ModelConfig& config) {
+  const auto require = [](bool holds, const std::string& message) {
+    if (!holds) throw InputError(message);
+  };
+  require(options.gate_reg_weight >= 0,
+          fmt::format("{} is {}; it must not be negative",
+                      field_name<HybridOptions>("gate_reg_weight"), options.gate_reg_weight));
+  const std::string streams =
+      fmt::format("{} is {}", field_name<ModelConfig>("n_streams"), config.n_streams);
+  const bool geodesic = options.blend == geometry::Blend::geodesic;
+  if (options.field == geometry::ScalarField::complex) {
+    require(geodesic, fmt::format("blend is {}; it must be geodesic where field is complex",
+                                  enum_to_string(options.blend)));
+    require(config.n_streams % 2 == 0, streams + "; it must be even where field is complex");
+  }
+  require(!geodesic || !has_gate(options.branch) || config.n_streams >= 2,
+          streams + "; it must be at least 2 where blend is geodesic");
 }
 
 void validate(const ProjectionMapOptions& options, const ModelConfig&) {

@@ -78,7 +78,7 @@ std::string text_at(const json& object, const char* key, const std::string& othe
   return found->get<std::string>();
 }
 
-// The preset's settings below those that were given.
+// The settings in `base` that `over` does not give, and those of `over`.
 json merged(json base, const json& over) {
   base.merge_patch(over);
   return base;
@@ -167,8 +167,10 @@ TrainConfig read_train_config(const json& given) {
   const json model = merged(section(preset, "model"), section(given, "model"));
   const models::ModelConfig matched =
       scaled(models::matched_config(text_at(model, "model", "edelta")), size);
-  config.model =
-      models::model_config_from_json(merged(json(models::to_json(matched)), model), "model");
+  // No more than these: what is not named has defaults that may follow what is.
+  const json sizes{
+      {"model", matched.model}, {"n_layer", matched.n_layer}, {"n_embd", matched.n_embd}};
+  config.model = models::model_config_from_json(merged(sizes, model), "model");
   config.own_block = model.contains("block_size");
 
   config.data = text_at(given, "data", "");

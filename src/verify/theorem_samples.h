@@ -87,6 +87,8 @@ using Statements = std::vector<Statement>;
 Statements rotation_theorems();
 Statements reflection_theorems();
 Statements hybrid_theorems();
+Statements geodesic_theorems();
+Statements unitary_theorems();
 Statements gate_theorems();
 Statements peer_theorems();
 

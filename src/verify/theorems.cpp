@@ -42,8 +42,8 @@ int64_t TheoremReport::failures() const {
 TheoremReport verify_theorems(const TheoremOptions& options, const OperatorsUnderTest& operators) {
   validate(options);
   Statements statements;
-  for (const auto group :
-       {rotation_theorems, reflection_theorems, hybrid_theorems, gate_theorems, peer_theorems}) {
+  for (const auto group : {rotation_theorems, reflection_theorems, hybrid_theorems, gate_theorems,
+                           geodesic_theorems, unitary_theorems, peer_theorems}) {
     for (const Statement& statement : group()) statements.push_back(statement);
   }
   SampleSet samples = draw_samples(options);

@@ -3,7 +3,7 @@
 . "$(dirname "$0")/lib.sh"
 expect_exit 0 "$edelta" demo --out "$work/demo"
 says() { grep -qE -- "$1" "$work/stdout" || { cat "$work/stdout" >&2; fail "the demo does not say: $1"; }; }
-says '35 of 35 statements hold'
+says '54 of 54 statements hold'
 says '^hybrid +−0\.[0-9]+ '
 for model in gpt ddl mhc jpmhc edelta; do says "^$model +[0-9.]+ +[1-5] +[0-9,]+$"; done
 says "$work/demo/report.html"

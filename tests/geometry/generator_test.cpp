@@ -208,7 +208,7 @@ TEST(Generator, PrefixAndTokenOperatorsAreCausalBitForBit) {
   torch::manual_seed(7);
   const torch::NoGradGuard no_grad;
   for (const Make make : {make_net_generator, make_joint_generator}) {
-    for (const Blend blend : {Blend::linear, Blend::hard}) {
+    for (const Blend blend : {Blend::linear, Blend::hard, Blend::geodesic}) {
       for (const auto type : {torch::kFloat64, torch::kFloat32}) {
         EXPECT_TRUE(causal(make, ops::Pool::prefix, blend, type));
         EXPECT_TRUE(causal(make, ops::Pool::token, blend, type));

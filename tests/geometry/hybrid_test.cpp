@@ -5,7 +5,9 @@
 #include <vector>
 
 #include "edelta/ops/cayley.h"
+#include "edelta/ops/geodesic.h"
 #include "edelta/ops/householder.h"
+#include "edelta/ops/unitary.h"
 #include "gradient_check.h"
 #include "tensor_checks.h"
 
@@ -49,6 +51,24 @@ TEST(Hybrid, MatchesItsDefinition) {
   EXPECT_LT(difference(hybrid_operator(p, Branch::hybrid, Blend::linear)(x.flatten(-2)),
                        g.matmul(x).flatten(-2)),
             1e-13);
+}
+
+TEST(Hybrid, OrthogonalBlendsMatchTheirOps) {
+  torch::manual_seed(6);
+  const OperatorParameters p = parameters(kLength);
+  const Tensor x = normal({kBatch, kLength, kStreams, 3});
+  const auto expect = [&](Branch branch, ScalarField field, const Tensor& g) {
+    const StreamOperator found = hybrid_operator(p, branch, Blend::geodesic, field);
+    EXPECT_TRUE(torch::equal(found.value, g));
+    EXPECT_TRUE(found.value.is_same(found.gradient));
+    EXPECT_LT(difference(hybrid_apply(p, x, branch, Blend::geodesic, field), g.matmul(x)), 1e-13);
+  };
+  expect(Branch::hybrid, ScalarField::real, ops::geodesic_matrix(p.u, p.v, p.beta, p.k, p.gamma));
+  expect(Branch::cayley, ScalarField::real, ops::cayley_matrix(p.u, p.v, p.beta));
+  expect(Branch::householder, ScalarField::real, ops::householder_matrix(p.k));
+  expect(Branch::hybrid, ScalarField::complex, ops::unitary_matrix(p.u, p.v, p.beta, p.k, p.gamma));
+  expect(Branch::cayley, ScalarField::complex, ops::unitary_rotation_matrix(p.u, p.v, p.beta));
+  expect(Branch::householder, ScalarField::complex, ops::unitary_reflection_matrix(p.k));
 }
 
 TEST(Hybrid, BranchesNeedOnlyTheirOwnParameters) {

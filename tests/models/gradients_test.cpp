@@ -1,5 +1,6 @@
 // The gradients of a whole model in float32, with the fused kernels, against float64.
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "edelta/models/registry.h"
 
@@ -28,16 +29,19 @@ std::map<std::string, Tensor> gradients(const ModelConfig& config, uint64_t seed
   return found;
 }
 
-class ModelGradients : public testing::TestWithParam<std::string> {};
+struct Case {
+  std::string name;
+  nlohmann::json settings;
+};
+
+class ModelGradients : public testing::TestWithParam<Case> {};
 
 // Scalars too, which have no larger numbers beside them: a gate's bias sums over all tokens what is
 // nearly equal.
 TEST_P(ModelGradients, AgreeForEveryParameter) {
-  ModelConfig config;
-  config.model = GetParam();
-  config.n_layer = 2;
-  config.n_embd = 64;
-  config.input_dim = 8;
+  nlohmann::json settings = GetParam().settings;
+  settings.update({{"n_layer", 2}, {"n_embd", 64}, {"input_dim", 8}});
+  const ModelConfig config = model_config_from_json(settings, "test");
   for (const uint64_t seed : {1, 2, 3}) {
     const auto exact = gradients(config, seed, torch::kFloat64);
     const auto fused = gradients(config, seed, torch::kFloat32);
@@ -50,13 +54,28 @@ TEST_P(ModelGradients, AgreeForEveryParameter) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, ModelGradients,
-                         testing::Values("gpt", "ddl", "mhc", "jpmhc", "edelta", "edelta-stream"),
-                         [](const auto& info) {
-                           std::string name = info.param;
-                           std::replace(name.begin(), name.end(), '-', '_');
-                           return name;
-                         });
+// Every architecture, and those with an operator on streams with every blend of it.
+std::vector<Case> cases() {
+  std::vector<Case> all;
+  for (const char* model : {"gpt", "ddl", "mhc", "jpmhc", "edelta", "edelta-stream"}) {
+    all.push_back({model, {{"model", model}}});
+  }
+  for (const char* model : {"edelta", "edelta-stream"}) {
+    all.push_back({std::string(model) + "-geodesic", {{"model", model}, {"blend", "geodesic"}}});
+    all.push_back({std::string(model) + "-complex", {{"model", model}, {"field", "complex"}}});
+    all.push_back({std::string(model) + "-geodesic-prefix",
+                   {{"model", model}, {"blend", "geodesic"}, {"pool", "prefix"}}});
+    all.push_back({std::string(model) + "-complex-prefix",
+                   {{"model", model}, {"field", "complex"}, {"pool", "prefix"}}});
+  }
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, ModelGradients, testing::ValuesIn(cases()), [](const auto& info) {
+  std::string name = info.param.name;
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+});
 
 }  // namespace
 }  // namespace edelta::models

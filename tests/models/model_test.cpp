@@ -88,7 +88,8 @@ TEST_P(EveryArchitecture, SameSeedSameModel) {
 
 TEST_P(EveryArchitecture, PrefixAndTokenPoolingAreCausalBitForBit) {
   for (const ops::Pool pool : {ops::Pool::prefix, ops::Pool::token}) {
-    for (const geometry::Blend blend : {geometry::Blend::linear, geometry::Blend::hard}) {
+    for (const geometry::Blend blend :
+         {geometry::Blend::linear, geometry::Blend::hard, geometry::Blend::geodesic}) {
       ModelConfig config = small(GetParam());
       config.options.get<PoolOptions>().pool = pool;
       config.options.get<HybridOptions>().blend = blend;
@@ -300,19 +301,28 @@ TEST(Model, AnOperatorThatLooksAtNothingIsCausal) {
   }
 }
 
-TEST(Model, ResidualOperatorsAreOrthogonalWithTheHardBlend) {
+void expect_orthogonal_residuals(const std::string& model_name, geometry::Blend blend,
+                                 geometry::ScalarField field) {
+  ModelConfig config = small(model_name);
+  config.n_streams = 4;
+  config.options.get<HybridOptions>().blend = blend;
+  config.options.get<HybridOptions>().field = field;
+  auto model = make_model(config);
+  State state;
+  const Seen seen = model->forward({input_for(config, 7)}, state, {.record_operators = true}).seen;
+  ASSERT_EQ(seen.operators.size(), 4);
+  for (const Tensor& g : seen.operators) {
+    const Tensor error = g.transpose(-2, -1).matmul(g) - torch::eye(4);
+    EXPECT_LT(error.abs().max().item<double>(), 2e-6);
+  }
+}
+
+TEST(Model, ResidualOperatorsAreOrthogonalWithEveryBlendButTheLinear) {
+  using geometry::Blend, geometry::ScalarField;
   for (const std::string name : {"edelta", "edelta-stream"}) {
-    ModelConfig config = small(name);
-    config.options.get<HybridOptions>().blend = geometry::Blend::hard;
-    auto model = make_model(config);
-    State state;
-    const Seen seen =
-        model->forward({input_for(config, 7)}, state, {.record_operators = true}).seen;
-    ASSERT_EQ(seen.operators.size(), 4);
-    for (const Tensor& g : seen.operators) {
-      const Tensor error = g.transpose(-2, -1).matmul(g) - torch::eye(3);
-      EXPECT_LT(error.abs().max().item<double>(), 2e-6);
-    }
+    expect_orthogonal_residuals(name, Blend::hard, ScalarField::real);
+    expect_orthogonal_residuals(name, Blend::geodesic, ScalarField::real);
+    expect_orthogonal_residuals(name, Blend::geodesic, ScalarField::complex);
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <set>
 #include <sstream>
 #include <string>
@@ -42,7 +43,7 @@ TEST(Theorems, AllHoldForTheLibrary) {
     options.seed = seed;
     const TheoremReport report = verify_theorems(options);
     EXPECT_TRUE(report.all_hold()) << to_table(report);
-    EXPECT_GE(report.rows.size(), 28u);
+    EXPECT_GE(report.rows.size(), 54u);
   }
 }
 
@@ -87,7 +88,8 @@ TEST(BrokenCayley, WrongSign) {
   op.cayley_matrix = [](const Tensor& u, const Tensor& v, const Tensor& beta) {
     return ops::cayley_matrix(v, u, beta);
   };
-  EXPECT_EQ(failing(op), (Ids{"any-angle", "closed-form", "blend-norm", "hard-blend-choice"}));
+  EXPECT_EQ(failing(op), (Ids{"any-angle", "closed-form", "blend-norm", "hard-blend-choice",
+                              "geodesic-start", "geodesic-end"}));
 }
 
 TEST(BrokenCayley, MissingHalf) {
@@ -96,7 +98,7 @@ TEST(BrokenCayley, MissingHalf) {
     return ops::cayley_matrix(u, v, 2 * beta);
   };
   EXPECT_EQ(failing(op), (Ids{"any-angle", "closed-form", "no-eigenvalue-minus-one", "blend-norm",
-                              "hard-blend-choice"}));
+                              "hard-blend-choice", "geodesic-start", "geodesic-end"}));
 }
 
 TEST(BrokenCayley, ScaledIsNoRotation) {
@@ -227,6 +229,96 @@ TEST(BrokenHybrid, Apply) {
     return geometry::hybrid_apply(p, x) + 1e-6 * x;
   };
   EXPECT_EQ(failing(op), Ids{"blend-norm"});
+}
+
+using Gated = OperatorsUnderTest::GatedMatrix;
+
+// The statements that fail with a broken geodesic blend, and with a broken unitary one, by what
+// follows the blend's name.
+void expect_broken_blend(const std::function<Gated(const Gated&)>& broken, const Ids& expected) {
+  const auto with_name = [&](const std::string& name) {
+    Ids ids;
+    for (const std::string& id : expected) ids.insert(name + "-" + id);
+    return ids;
+  };
+  OperatorsUnderTest op;
+  op.geodesic_matrix = broken(ops::geodesic_matrix);
+  EXPECT_EQ(failing(op), with_name("geodesic"));
+  op = {};
+  op.unitary_matrix = broken(ops::unitary_matrix);
+  EXPECT_EQ(failing(op), with_name("unitary"));
+}
+
+TEST(BrokenOrthogonalBlend, GateTheOtherWayRound) {
+  expect_broken_blend(
+      [](const Gated& matrix) -> Gated {
+        return [=](const auto& u, const auto& v, const auto& beta, const auto& k,
+                   const auto& gamma) { return matrix(u, v, beta, k, 1 - gamma); };
+      },
+      {"start", "end", "eigenvalue"});
+}
+
+TEST(BrokenOrthogonalBlend, StopsHalfway) {
+  expect_broken_blend(
+      [](const Gated& matrix) -> Gated {
+        return [=](const auto& u, const auto& v, const auto& beta, const auto& k,
+                   const auto& gamma) { return matrix(u, v, beta, k, (1 + gamma) / 2); };
+      },
+      {"end", "eigenvalue", "slope"});
+}
+
+TEST(BrokenOrthogonalBlend, WithoutAGate) {
+  expect_broken_blend(
+      [](const Gated& matrix) -> Gated {
+        return
+            [=](const auto& u, const auto& v, const auto& beta, const auto& k, const auto& gamma) {
+              return matrix(u, v, beta, k, torch::ones_like(gamma) + 0 * gamma);
+            };
+      },
+      {"end", "eigenvalue", "slope", "gradient"});
+}
+
+TEST(BrokenOrthogonalBlend, Scaled) {
+  expect_broken_blend(
+      [](const Gated& matrix) -> Gated {
+        return [=](const auto& u, const auto& v, const auto& beta, const auto& k,
+                   const auto& gamma) { return matrix(u, v, beta, k, gamma) * (1 - 1e-5); };
+      },
+      {"orthogonality", "orthogonality-float32", "determinant", "start", "end", "eigenvalue",
+       "slope", "midpoint"});
+}
+
+// The straight line between the two ends of the path.
+TEST(BrokenOrthogonalBlend, StraightLine) {
+  expect_broken_blend(
+      [](const Gated& matrix) -> Gated {
+        return
+            [=](const auto& u, const auto& v, const auto& beta, const auto& k, const auto& gamma) {
+              const auto end = [&](double at) {
+                return matrix(u, v, beta, k, torch::full_like(gamma, at));
+              };
+              const auto weight = gamma.unsqueeze(-1);
+              return weight * end(1) + (1 - weight) * end(0);
+            };
+      },
+      {"orthogonality", "orthogonality-float32", "determinant", "slope", "midpoint"});
+}
+
+TEST(BrokenUnitary, RotationThatIsReal) {
+  OperatorsUnderTest op;
+  op.unitary_rotation_matrix = ops::cayley_matrix;
+  EXPECT_EQ(failing(op), (Ids{"unitary-start", "unitary-closed-form", "unitary-end"}));
+}
+
+TEST(BrokenUnitary, OrthogonalButNotComplex) {
+  OperatorsUnderTest op;
+  op.unitary_matrix = ops::geodesic_matrix;
+  const Ids ids = failing(op);
+  for (const char* id :
+       {"unitary-orthogonality", "unitary-orthogonality-float32", "unitary-start"}) {
+    EXPECT_TRUE(ids.count(id)) << id;
+  }
+  EXPECT_FALSE(ids.count("unitary-determinant"));
 }
 
 // One regulariser replaced by another formula.

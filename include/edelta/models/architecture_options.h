@@ -43,11 +43,13 @@ struct JointNetOptions {
   }
 };
 
-// edelta, edelta-stream: the operator G_γ and its gate.
+// edelta, edelta-stream: the operator G_γ and its gate. Configurations that do not name them get
+// the defaults of the blend they name: see complete().
 struct HybridOptions {
   geometry::Branch branch = geometry::Branch::hybrid;
   geometry::GeneratorKind generator = geometry::GeneratorKind::data;
   geometry::Blend blend = geometry::Blend::linear;
+  geometry::ScalarField field = geometry::ScalarField::real;
   double init_gate_bias = 0;
   double gate_reg_weight = 0.1;  // λ
   geometry::GateRegulariser gate_regulariser = geometry::GateRegulariser::product;
@@ -57,9 +59,12 @@ struct HybridOptions {
   static void visit_fields(Self& self, Visit visit) {
     visit(Field{"branch", "hybrid, cayley, householder or none (no operator)"}, self.branch);
     visit(Field{"generator", "data or fixed"}, self.generator);
-    visit(Field{"blend", "linear or hard"}, self.blend);
-    visit(Field{"init_gate_bias", "The gate's bias at the start"}, self.init_gate_bias);
-    visit(Field{"gate_reg_weight", "Weight λ of the gate regulariser", "gate-weight"},
+    visit(Field{"blend", "linear, hard or geodesic (a rotation for every γ)"}, self.blend);
+    visit(Field{"field", "real or complex (streams in pairs, blend geodesic)"}, self.field);
+    visit(Field{"init_gate_bias", "The gate's bias at the start (blend geodesic: 4)"},
+          self.init_gate_bias);
+    visit(Field{"gate_reg_weight", "Weight λ of the gate regulariser (blend geodesic: 0)",
+                "gate-weight"},
           self.gate_reg_weight);
     visit(Field{"gate_regulariser", "product, entropy, squared-product or min-distance"},
           self.gate_regulariser);
@@ -134,6 +139,10 @@ struct IterativeCayleyOptions {
     visit(Field{"cayley_iterations", "Its iterations"}, self.cayley_iterations);
   }
 };
+
+// The complex field has no other blend than the geodesic; and that, orthogonal for every γ, needs
+// no regulariser and starts at the rotation.
+void complete(HybridOptions& options, const std::set<std::string>& given);
 
 void validate(const GeneratorNetOptions& options, const ModelConfig& config);
 void validate(const JointNetOptions& options, const ModelConfig& config);

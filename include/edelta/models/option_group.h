@@ -1,8 +1,10 @@
 // Options that only some architectures have.
 //
-// A group is a plain struct that names its fields (edelta/base/json_fields.h) and may have a `void
-// validate(const Group&, const ModelConfig&)` beside it. The registry entry of an architecture
-// lists its groups; configuration files and the command line then know their fields.
+// A group is a plain struct that names its fields (edelta/base/json_fields.h). Beside it may stand
+// a `void validate(const Group&, const ModelConfig&)`, and a `void complete(Group&, const
+// std::set<std::string>& given)` for defaults that follow other options: it gets the keys that a
+// configuration names. The registry entry of an architecture lists its groups; configuration files
+// and the command line then know their fields.
 #pragma once
 
 #include <any>
@@ -44,7 +46,7 @@ struct OptionGroup {
   std::type_index type;
   std::vector<Field> fields;
   std::function<void(const Options&, nlohmann::ordered_json&)> write;
-  // Overwrites what the object names, and adds the group's keys to the set.
+  // Overwrites what the object names, completes the rest, and adds the group's keys to the set.
   std::function<void(const nlohmann::json&, Options&, std::set<std::string>&)> read;
   // InputError that names the key.
   std::function<void(const Options&, const ModelConfig&)> check;
@@ -52,21 +54,30 @@ struct OptionGroup {
 
 template <class Group>
 OptionGroup option_group() {
-  return {
-      .type = typeid(Group),
-      .fields = fields_of<Group>(),
-      .write =
-          [](const Options& options, nlohmann::ordered_json& json) {
-            json.update(fields_to_json(options.get<Group>()));
-          },
-      .read = [](const nlohmann::json& json, Options& options,
-                 std::set<std::string>& known) { read_fields(json, options.get<Group>(), known); },
-      .check =
-          [](const Options& options, const ModelConfig& config) {
-            if constexpr (requires(const Group& group) { validate(group, config); }) {
-              validate(options.get<Group>(), config);
-            }
-          }};
+  return {.type = typeid(Group),
+          .fields = fields_of<Group>(),
+          .write =
+              [](const Options& options, nlohmann::ordered_json& json) {
+                json.update(fields_to_json(options.get<Group>()));
+              },
+          .read =
+              [](const nlohmann::json& json, Options& options, std::set<std::string>& known) {
+                Group& group = options.get<Group>();
+                read_fields(json, group, known);
+                if constexpr (requires(const std::set<std::string>& given) {
+                                complete(group, given);
+                              }) {
+                  std::set<std::string> given;
+                  for (const auto& [key, value] : json.items()) given.insert(key);
+                  complete(group, given);
+                }
+              },
+          .check =
+              [](const Options& options, const ModelConfig& config) {
+                if constexpr (requires(const Group& group) { validate(group, config); }) {
+                  validate(options.get<Group>(), config);
+                }
+              }};
 }
 
 }  // namespace edelta::models

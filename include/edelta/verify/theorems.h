@@ -1,5 +1,6 @@
-// The paper's theorems, propositions and corollaries as numerical experiments: each statement is
-// measured on random operators of every size, and holds or fails by its worst case.
+// The paper's theorems, propositions and corollaries, and what holds of the operators beyond it, as
+// numerical experiments: each statement is measured on random operators of every size, and holds or
+// fails by its worst case.
 #pragma once
 
 #include "edelta/torch.h"
@@ -14,9 +15,11 @@
 #include "edelta/geometry/hybrid.h"
 #include "edelta/ops/cayley.h"
 #include "edelta/ops/delta.h"
+#include "edelta/ops/geodesic.h"
 #include "edelta/ops/householder.h"
 #include "edelta/ops/iterative_cayley.h"
 #include "edelta/ops/sinkhorn.h"
+#include "edelta/ops/unitary.h"
 
 namespace edelta::verify {
 
@@ -36,9 +39,17 @@ struct OperatorsUnderTest {
   Op<Tensor(const Tensor& k, const Tensor& beta, const Tensor& x)> delta = ops::delta;
   Op<geometry::StreamOperator(const geometry::OperatorParameters&, geometry::Branch,
                               geometry::Blend)>
-      hybrid_operator = geometry::hybrid_operator;
+      hybrid_operator = [](const auto& p, geometry::Branch branch, geometry::Blend blend) {
+        return geometry::hybrid_operator(p, branch, blend);
+      };
   Op<Tensor(const geometry::OperatorParameters&, const Tensor& x)> hybrid_apply =
-      geometry::hybrid_apply;
+      [](const auto& p, const Tensor& x) { return geometry::hybrid_apply(p, x); };
+  using GatedMatrix = Op<Tensor(const Tensor& u, const Tensor& v, const Tensor& beta,
+                                const Tensor& k, const Tensor& gamma)>;
+  GatedMatrix geodesic_matrix = ops::geodesic_matrix;
+  GatedMatrix unitary_matrix = ops::unitary_matrix;
+  Op<Tensor(const Tensor& u, const Tensor& v, const Tensor& beta)> unitary_rotation_matrix =
+      ops::unitary_rotation_matrix;
   Op<Tensor(const Tensor& gamma, geometry::GateRegulariser)> gate_penalty = geometry::gate_penalty;
   Op<Tensor(const Tensor& z, int64_t iterations)> sinkhorn = ops::sinkhorn;
   Op<Tensor(const Tensor& z, const ops::CayleyIteration& cayley)> iterative_cayley =

@@ -8,7 +8,7 @@ Tensor GeometricResidual::operator()(const Tensor& x, Seen& seen) const {
   if (!generator_) return x;
   const auto pooled = ops::pool(x, pool_);
   const geometry::OperatorParameters parameters = generator_->generate(pooled.y);
-  const geometry::StreamOperator g = geometry::hybrid_operator(parameters, branch_, blend_);
+  const geometry::StreamOperator g = geometry::hybrid_operator(parameters, branch_, blend_, field_);
   if (parameters.gamma.defined()) {
     const Tensor& penalised = parameters.penalised_gamma;
     seen.gates.push_back(penalised.defined() ? penalised : parameters.gamma);

@@ -14,6 +14,7 @@ class GeometricResidual {
   GeometricResidual(const ModelConfig& config, std::shared_ptr<geometry::Generator> generator)
       : branch_(config.options.get<HybridOptions>().branch),
         blend_(config.options.get<HybridOptions>().blend),
+        field_(config.options.get<HybridOptions>().field),
         pool_(config.options.get<PoolOptions>().pool),
         generator_(std::move(generator)) {}
 
@@ -35,6 +36,7 @@ class GeometricResidual {
  private:
   geometry::Branch branch_;
   geometry::Blend blend_;
+  geometry::ScalarField field_;
   ops::Pool pool_;
   std::shared_ptr<geometry::Generator> generator_;  // null: there is no operator
 };
