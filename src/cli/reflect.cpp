@@ -1,5 +1,6 @@
 // edelta reflect: the reflection probe, operators alone asked to learn x → −x.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -108,8 +109,9 @@ void add_reflect(CLI::App& app) {
       "reflect", "Probe which operators, alone, learn the reflection x → −x from few samples");
   auto options = std::make_shared<Options>();
   command
-      ->add_option("--operators", options->probe.operators,
-                   "Of ddl, hybrid, jpmhc, mhc, gpt (default: all)")
+      ->add_option(
+          "--operators", options->probe.operators,
+          fmt::format("Of {} (default: all)", fmt::join(probes::reflection_operator_names(), ", ")))
       ->delimiter(',');
   command->add_option("--samples", options->probe.samples, "Sizes of the training set")
       ->delimiter(',')

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <array>
+
 #include "edelta/base/error.h"
 #include "edelta/geometry/gate.h"
 #include "edelta/geometry/generator.h"
@@ -14,6 +16,9 @@
 namespace edelta::probes {
 namespace {
 
+using geometry::Blend;
+using geometry::Branch;
+using geometry::ScalarField;
 using nn::Net;
 using torch::Tensor;
 
@@ -37,33 +42,69 @@ class DdlReflection : public ReflectionOperator {
   std::shared_ptr<Net> k_net_, beta_net_;
 };
 
-// γ Q x + (1−γ) H₂ x over the full dimension, u and v orthonormal.
+// Which of edelta's operators: the hybrid, a branch of it alone, or another blend of both.
+struct HybridKind {
+  const char* name;
+  Branch branch = Branch::hybrid;
+  Blend blend = Blend::linear;
+  ScalarField field = ScalarField::real;
+};
+
+constexpr std::array kHybridKinds{
+    HybridKind{"hybrid"}, HybridKind{"cayley", Branch::cayley},
+    HybridKind{"householder", Branch::householder},
+    HybridKind{"geodesic", Branch::hybrid, Blend::geodesic},
+    HybridKind{"unitary", Branch::hybrid, Blend::geodesic, ScalarField::complex}};
+
+// The operator over the full dimension, u and v orthonormal.
 class HybridReflection : public ReflectionOperator {
  public:
-  HybridReflection(int64_t dim, int64_t hidden)
-      : u_net_(register_module("u_net", std::make_shared<Net>(dim, hidden, dim))),
-        v_net_(register_module("v_net", std::make_shared<Net>(dim, hidden, dim))),
-        cayley_beta_net_(register_module("cayley_beta_net", std::make_shared<Net>(dim, hidden, 1))),
-        k_net_(register_module("k_net", std::make_shared<Net>(dim, hidden, dim))),
-        gate_linear_(register_module("gate_linear", torch::nn::Linear(dim, 1))) {
+  HybridReflection(const HybridKind& kind, int64_t dim, int64_t hidden) : kind_(kind) {
+    const auto net = [&](const char* name, int64_t out) {
+      return register_module(name, std::make_shared<Net>(dim, hidden, out));
+    };
+    if (kind.field == ScalarField::complex && dim % 2 != 0) {
+      throw InputError(fmt::format("dim is {}; it must be even for {}", dim, kind.name));
+    }
+    if (has_rotation(kind.branch)) {
+      u_net_ = net("u_net", dim);
+      v_net_ = net("v_net", dim);
+      cayley_beta_net_ = net("cayley_beta_net", 1);
+    }
+    if (has_reflection(kind.branch)) k_net_ = net("k_net", dim);
+    if (!has_gate(kind.branch)) return;
+    gate_linear_ = register_module("gate_linear", torch::nn::Linear(dim, 1));
     torch::nn::init::zeros_(gate_linear_->weight);
     torch::nn::init::constant_(gate_linear_->bias, kInitialGateBias);
   }
 
   ReflectionOutput forward(const Tensor& x) override {
     geometry::OperatorParameters p;
-    p.u = ops::unit_direction(u_net_->forward(x));
-    const Tensor v = ops::unit_direction(v_net_->forward(x));
-    p.v = ops::unit_direction(v - (p.u * v).sum(-1, /*keepdim=*/true) * p.u);
-    p.beta = torch::softplus(cayley_beta_net_->forward(x));
-    p.k = k_net_->forward(x);
-    p.gamma = torch::sigmoid(gate_linear_->forward(x));
-    return {geometry::hybrid_apply(p, x.unsqueeze(-1)).squeeze(-1), p.beta, p.gamma};
+    ReflectionOutput output;
+    if (has_rotation(kind_.branch)) {
+      p.u = ops::unit_direction(u_net_->forward(x));
+      const Tensor v = ops::unit_direction(v_net_->forward(x));
+      p.v = ops::unit_direction(v - (p.u * v).sum(-1, /*keepdim=*/true) * p.u);
+      p.beta = torch::softplus(cayley_beta_net_->forward(x));
+    }
+    if (has_reflection(kind_.branch)) p.k = k_net_->forward(x);
+    if (has_gate(kind_.branch)) {
+      p.gamma = torch::sigmoid(gate_linear_->forward(x));
+      // An angle's β is no step towards a reflection; beside a gate, which tells, it is reported.
+      output.beta = p.beta;
+      output.gamma = p.gamma;
+      // The other blends stay orthogonal: they need none.
+      if (kind_.blend == Blend::linear) output.gate_weight = kReflectionGateWeight;
+    }
+    output.y = geometry::hybrid_apply(p, x.unsqueeze(-1), kind_.branch, kind_.blend, kind_.field)
+                   .squeeze(-1);
+    return output;
   }
 
  private:
+  HybridKind kind_;
   std::shared_ptr<Net> u_net_, v_net_, cayley_beta_net_, k_net_;
-  torch::nn::Linear gate_linear_;
+  torch::nn::Linear gate_linear_{nullptr};
 };
 
 // Y x, Y from two iterations of the Cayley fixed point, started at the identity. Only Y x is asked
@@ -125,14 +166,17 @@ class GptReflection : public ReflectionOperator {
 }  // namespace
 
 const std::vector<std::string>& reflection_operator_names() {
-  static const std::vector<std::string> names{"ddl", "hybrid", "jpmhc", "mhc", "gpt"};
+  static const std::vector<std::string> names{
+      "ddl", "hybrid", "cayley", "householder", "geodesic", "unitary", "jpmhc", "mhc", "gpt"};
   return names;
 }
 
 std::shared_ptr<ReflectionOperator> make_reflection_operator(const std::string& name, int64_t dim,
                                                              int64_t hidden) {
   if (name == "ddl") return std::make_shared<DdlReflection>(dim, hidden);
-  if (name == "hybrid") return std::make_shared<HybridReflection>(dim, hidden);
+  for (const HybridKind& kind : kHybridKinds) {
+    if (name == kind.name) return std::make_shared<HybridReflection>(kind, dim, hidden);
+  }
   if (name == "jpmhc") return std::make_shared<JpmhcReflection>(dim, hidden);
   if (name == "mhc") return std::make_shared<MhcReflection>(dim, hidden);
   if (name == "gpt") return std::make_shared<GptReflection>(dim, hidden);
@@ -145,9 +189,9 @@ Tensor reflection_loss(const Tensor& x, const ReflectionOutput& output) {
 }
 
 Tensor reflection_gate_loss(const ReflectionOutput& output) {
-  if (!output.gamma.defined()) return torch::zeros({}, output.y.options());
+  if (output.gate_weight == 0) return torch::zeros({}, output.y.options());
   return geometry::gate_loss({output.gamma}, geometry::GateRegulariser::product,
-                             kReflectionGateWeight);
+                             output.gate_weight);
 }
 
 }  // namespace edelta::probes

@@ -83,7 +83,7 @@ void train(ReflectionRun& run, const ReflectionProbeOptions& options, const Tens
     optimiser.zero_grad();
     const ReflectionOutput output = op->forward(batch);
     Tensor loss = reflection_loss(batch, output);
-    if (output.gamma.defined()) loss = loss + reflection_gate_loss(output);
+    if (output.gate_weight > 0) loss = loss + reflection_gate_loss(output);
     loss.backward();
     optimiser.step();
     if (done % stride == 0 || done == options.iterations) {

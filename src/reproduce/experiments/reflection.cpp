@@ -59,8 +59,14 @@ const PaperSeries kPaper[] = {
     {"jpmhc", kAlignment, {-0.96, -0.94, -0.91, -0.85, -0.68, -0.25}, {}},
 };
 
+// The hybrid's branches by themselves, and its blends that stay orthogonal.
+constexpr std::array kHybrids{"hybrid", "cayley", "householder", "geodesic", "unitary"};
+const std::vector<std::string> kGated{"hybrid", "geodesic", "unitary"};
+
 // The model whose colour and name an operator has.
-std::string reflection_model(const std::string& op) { return op == "hybrid" ? "edelta" : op; }
+std::string reflection_model(const std::string& op) {
+  return std::find(kHybrids.begin(), kHybrids.end(), op) != kHybrids.end() ? "edelta" : op;
+}
 
 const std::vector<std::string>& operators_of(const SuitePreset& preset) {
   const auto& chosen = preset.reflection.operators;
@@ -80,14 +86,18 @@ void plan(const Experiment&, Plan& plan, uint64_t seed) {
   }
 }
 
-// mhc and gpt are not in the paper's comparison.
+// What is not in the paper's comparison.
 std::string others_text(const std::vector<std::string>& operators) {
   const auto has = [&](const char* op) {
     return std::find(operators.begin(), operators.end(), op) != operators.end();
   };
   std::vector<std::string> others;
+  if (has("cayley")) others.emplace_back("cayley is the hybrid's rotation alone");
+  if (has("householder")) others.emplace_back("householder its reflection alone");
+  if (has("geodesic")) others.emplace_back("geodesic joins both by rotations");
+  if (has("unitary")) others.emplace_back("unitary does so over the complex field");
   if (has("mhc")) others.emplace_back("mhc is a Sinkhorn operator");
-  if (has("gpt")) others.emplace_back("gpt a residual MLP");
+  if (has("gpt")) others.emplace_back("gpt is a residual MLP");
   return others.empty() ? "" : fmt::format(" Beside the paper's, {}.", listed(others));
 }
 
@@ -278,11 +288,11 @@ std::vector<Figure> figures(const Experiment&, RunArchive& archive) {
   const std::vector<std::string>& all = trainings.operators();
   return {figure(
       "reflection", "Learning a reflection",
-      "β of ddl (2 is a reflection), γ of the hybrid (0 is a reflection) and the alignment with −x "
+      "β of ddl (2 is a reflection), γ of the gates (0 is a reflection) and the alignment with −x "
       "(1 is −x), by number of samples and in the course of training. Points alone: the paper.",
-      {by_samples(trainings, kBeta, {"ddl"}), by_samples(trainings, kGamma, {"hybrid"}),
+      {by_samples(trainings, kBeta, {"ddl"}), by_samples(trainings, kGamma, kGated),
        by_samples(trainings, kAlignment, all), trajectories(trainings, kAlignment, all),
-       trajectories(trainings, kBeta, {"ddl"}), trajectories(trainings, kGamma, {"hybrid"})})};
+       trajectories(trainings, kBeta, {"ddl"}), trajectories(trainings, kGamma, kGated)})};
 }
 
 }  // namespace
