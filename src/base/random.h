@@ -18,6 +18,7 @@ PhiloxCounter philox4x32(PhiloxCounter counter, PhiloxKey key);
 enum class Stream : std::uint32_t {
   training_data = 0,
   validation_data = 1,
+  task_rule = 2,
   batches = 16,
   dropout = 17,
   norm_probe = 32,

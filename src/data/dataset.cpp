@@ -52,23 +52,57 @@ std::pair<torch::Tensor, torch::Tensor> read_pair(const fs::path& folder,
   return {std::move(x), std::move(y)};
 }
 
-Stratum read_stratum(const std::string& name, const nlohmann::json& rows, std::int64_t count,
+// Whether it is a number from 0 to `last`.
+bool is_index(const nlohmann::json& json, std::int64_t last) {
+  return json.is_number_unsigned() && json.get<std::uint64_t>() <= static_cast<std::uint64_t>(last);
+}
+
+// [begin, end], at least one position of `length`.
+bool are_positions(const nlohmann::json& json, std::int64_t length) {
+  return json.is_array() && json.size() == 2 && is_index(json[0], length - 1) &&
+         is_index(json[1], length) && json[0] < json[1];
+}
+
+// A list of rows, or {"rows": …, "positions": …}, for validation sequences [N, T, …].
+Stratum read_stratum(const std::string& name, const nlohmann::json& json, const torch::Tensor& val,
                      const fs::path& path) {
+  const std::int64_t last = val.size(0) - 1, length = val.size(1);
+  const bool ranged =
+      json.is_object() && json.size() == 2 && json.contains("rows") && json.contains("positions");
+  const nlohmann::json& rows = ranged ? json["rows"] : json;
   Stratum stratum{name, {}};
   bool usable = rows.is_array() && !rows.empty();
   for (const nlohmann::json& row : rows) {
-    usable = usable && row.is_number_unsigned() &&
-             row.get<std::uint64_t>() < static_cast<std::uint64_t>(count);
+    usable = usable && is_index(row, last);
     if (usable) stratum.rows.push_back(row.get<std::int64_t>());
   }
+  if (ranged) {
+    const nlohmann::json& positions = json["positions"];
+    usable = usable && positions.is_array() && positions.size() == rows.size();
+    for (const nlohmann::json& each : positions) {
+      usable = usable && are_positions(each, length);
+      if (usable) {
+        stratum.positions.push_back({each[0].get<std::int64_t>(), each[1].get<std::int64_t>()});
+      }
+    }
+  }
   if (!usable) {
-    throw InputError(fmt::format("{}: the stratum {} must be a list of rows from 0 to {}",
-                                 path.string(), base::printable(name), count - 1));
+    throw InputError(fmt::format(
+        "{}: the stratum {} must be a list of rows from 0 to {}, or an object of such rows and, "
+        "for each, positions [begin, end] from 0 to {}",
+        path.string(), base::printable(name), last, length));
   }
   return stratum;
 }
 
-std::vector<Stratum> read_strata(const fs::path& path, std::int64_t count) {
+nlohmann::json to_json(const Stratum& stratum) {
+  if (stratum.positions.empty()) return stratum.rows;
+  nlohmann::json positions = nlohmann::json::array();
+  for (const auto& [begin, end] : stratum.positions) positions.push_back({begin, end});
+  return {{"rows", stratum.rows}, {"positions", positions}};
+}
+
+std::vector<Stratum> read_strata(const fs::path& path, const torch::Tensor& val) {
   std::vector<Stratum> strata;
   std::error_code error;
   if (!fs::exists(path, error)) return strata;
@@ -78,8 +112,8 @@ std::vector<Stratum> read_strata(const fs::path& path, std::int64_t count) {
   if (!found->is_object()) {
     throw InputError(fmt::format("{}: strata must be an object of lists", path.string()));
   }
-  for (const auto& [name, rows] : found->items()) {
-    strata.push_back(read_stratum(name, rows, count, path));
+  for (const auto& [name, stratum] : found->items()) {
+    strata.push_back(read_stratum(name, stratum, val, path));
   }
   return strata;
 }
@@ -109,7 +143,7 @@ void write_dataset(const fs::path& folder, const Dataset& dataset, const TaskOpt
   base::write_npy(writing.path() / "val_x.npy", dataset.val_x);
   base::write_npy(writing.path() / "val_y.npy", dataset.val_y);
   nlohmann::json strata = nlohmann::json::object();
-  for (const Stratum& stratum : dataset.val_strata) strata[stratum.name] = stratum.rows;
+  for (const Stratum& stratum : dataset.val_strata) strata[stratum.name] = to_json(stratum);
   const nlohmann::json task{{"options", options}, {"strata", strata}};
   base::write_text_atomically(writing.path() / kTaskFile, task.dump(1) + "\n");
   writing.commit(replace, dataset_files());
@@ -124,7 +158,7 @@ Dataset read_dataset(const fs::path& folder) {
                     "T and dim must be the same",
                     folder.string(), shape_text(train_x), shape_text(val_x)));
   }
-  return {train_x, train_y, val_x, val_y, read_strata(folder / kTaskFile, val_x.size(0))};
+  return {train_x, train_y, val_x, val_y, read_strata(folder / kTaskFile, val_x)};
 }
 
 }  // namespace edelta::data

@@ -19,14 +19,15 @@ namespace {
 
 constexpr double kPi = 3.14159265358979323846;
 
-const std::vector<TaskOptions>& paper_tasks() {
-  static const std::vector<TaskOptions> tasks{
+const std::vector<TaskOptions>& tasks() {
+  static const std::vector<TaskOptions> all{
       {"gyroscope", 16, 255, 9000, 1000, 0.1, 2.5, Planes::kRandom, 0},
       {"stability", 64, 127, 900, 100, 0, 0, Planes::kRandom, 0.001},
       {"near-pi", 64, 127, 800, 200, 3.10, 3.10, Planes::kFirst, 0},
       {"near-pi-multi", 64, 127, 800, 200, 3.14, 3.14, Planes::kAll, 0},
-      {"negation", 64, 1, 500, 500, 0, 0, Planes::kRandom, 0}};
-  return tasks;
+      {"negation", 64, 1, 500, 500, 0, 0, Planes::kRandom, 0},
+      {"reversal", 16, 255, 9000, 1000, 0.1, 2.5, Planes::kRandom, 0}};
+  return all;
 }
 
 constexpr std::pair<Planes, std::string_view> kPlanesNames[] = {
@@ -66,8 +67,11 @@ void check_rotation(const TaskOptions& options) {
   if (low > high) {
     reject(options, "theta", fmt::format("a range from low to high, not {} to {}", low, high));
   }
-  if (options.planes == Planes::kAll && options.dim % 2 != 0) {
-    reject(options, "dim", fmt::format("even to rotate all planes, not {}", options.dim));
+  const bool cue = has_cue(options);
+  if (options.planes == Planes::kAll && (options.dim - (cue ? 1 : 0)) % 2 != 0) {
+    reject(options, "dim",
+           fmt::format("{} to rotate all planes, not {}",
+                       cue ? "odd, which is even without the cue," : "even", options.dim));
   }
 }
 
@@ -143,12 +147,12 @@ std::vector<Field> task_fields() {
 
 std::vector<std::string> task_names() {
   std::vector<std::string> names;
-  for (const TaskOptions& options : paper_tasks()) names.push_back(options.task);
+  for (const TaskOptions& options : tasks()) names.push_back(options.task);
   return names;
 }
 
 TaskOptions default_task_options(const std::string& task) {
-  for (const TaskOptions& options : paper_tasks()) {
+  for (const TaskOptions& options : tasks()) {
     if (options.task == task) return options;
   }
   throw InputError(fmt::format("unknown task {}; there are {}{}", base::printable(task),
@@ -156,9 +160,12 @@ TaskOptions default_task_options(const std::string& task) {
                                base::did_you_mean(task, task_names())));
 }
 
+bool has_cue(const TaskOptions& options) { return options.task == "reversal"; }
+
 void validate(const TaskOptions& options) {
   default_task_options(options.task);
-  check_size(options, "dim", options.dim, 2);
+  // A plane, and the cue.
+  check_size(options, "dim", options.dim, has_cue(options) ? 3 : 2);
   check_size(options, "steps", options.steps, 1);
   check_size(options, "train", options.train, 1);
   check_size(options, "val", options.val, 1);

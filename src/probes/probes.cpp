@@ -31,6 +31,16 @@ std::vector<double> to_vector(const Tensor& tensor) {
   return {values.data_ptr<double>(), values.data_ptr<double>() + values.numel()};
 }
 
+// InputError where the input has a coordinate that no target has: a prediction lacks it.
+void require_feedback(const Tensor& x, const Tensor& y) {
+  const Tensor cues = (x != 0).any(0).any(0).logical_and((y == 0).all(0).all(0)).nonzero();
+  if (cues.size(0) == 0) return;
+  throw InputError(
+      fmt::format("coordinate {} of the sequences is a cue, which the targets do not have (they "
+                  "are 0 there): predictions cannot be fed back",
+                  cues[0].item<int64_t>()));
+}
+
 // Validation trajectories [N, ≥ context, dim], as long as the truth is known up to `length`.
 Tensor true_trajectories(const train::RunManifest& run, const RolloutOptions& options,
                          int64_t length) {
@@ -39,10 +49,13 @@ Tensor true_trajectories(const train::RunManifest& run, const RolloutOptions& op
     if (task.steps > 1) task.steps = length;
     task.train = 1;
     task.val = std::min(options.trajectories, task.val);
-    return data::generate(task).val_x;
+    const data::Dataset made = data::generate(task);
+    require_feedback(made.val_x, made.val_y);
+    return made.val_x;
   }
-  const Tensor all = train::load_run_data(run, options.data).val_x;
-  return all.narrow(0, 0, std::min(options.trajectories, all.size(0)));
+  const data::Dataset there = train::load_run_data(run, options.data);
+  require_feedback(there.val_x, there.val_y);
+  return there.val_x.narrow(0, 0, std::min(options.trajectories, there.val_x.size(0)));
 }
 
 OperatorSummary summarise(const std::string& name, const Tensor& operators) {

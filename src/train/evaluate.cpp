@@ -1,24 +1,44 @@
 #include "edelta/train/evaluate.h"
 
 namespace edelta::train {
+namespace {
 
 using torch::Tensor;
+
+// Of the loss of each sequence [N] and of each of its positions [N, T].
+double stratum_loss(const data::Stratum& stratum, const Tensor& sequences,
+                    const Tensor& positions) {
+  const Tensor rows = torch::tensor(stratum.rows, torch::kInt64);
+  if (stratum.positions.empty()) return sequences.index_select(0, rows).mean().item<double>();
+  const auto at = positions.accessor<double, 2>();
+  double sum = 0;
+  int64_t count = 0;
+  for (size_t i = 0; i < stratum.rows.size(); ++i) {
+    const auto [begin, end] = stratum.positions[i];
+    for (int64_t t = begin; t < end; ++t) sum += at[stratum.rows[i]][t];
+    count += end - begin;
+  }
+  return sum / static_cast<double>(count);
+}
+
+}  // namespace
 
 Evaluation evaluate(models::Model& model, const Tensor& x, const Tensor& y,
                     const std::vector<data::Stratum>& strata, int64_t batch) {
   const torch::NoGradGuard no_grad;
   model.eval();
-  std::vector<Tensor> losses;  // of each sequence
+  std::vector<Tensor> sequences, positions;
   for (int64_t begin = 0; begin < x.size(0); begin += batch) {
     const int64_t count = std::min(batch, x.size(0) - begin);
     const Tensor error = model.predict(x.narrow(0, begin, count)) - y.narrow(0, begin, count);
-    losses.push_back(error.to(torch::kFloat64).square().mean({1, 2}));
+    const Tensor squares = error.to(torch::kFloat64).square();
+    sequences.push_back(squares.mean({1, 2}));
+    positions.push_back(squares.mean(2));
   }
-  const Tensor all = torch::cat(losses);
-  Evaluation evaluation{all.mean().item<double>(), {}};
+  const Tensor of_sequences = torch::cat(sequences), of_positions = torch::cat(positions);
+  Evaluation evaluation{of_sequences.mean().item<double>(), {}};
   for (const data::Stratum& stratum : strata) {
-    const Tensor rows = torch::tensor(stratum.rows, torch::kInt64);
-    evaluation.strata[stratum.name] = all.index_select(0, rows).mean().item<double>();
+    evaluation.strata[stratum.name] = stratum_loss(stratum, of_sequences, of_positions);
   }
   return evaluation;
 }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <limits>
 
 #include "base/atomic_file.h"
@@ -64,6 +65,26 @@ TEST(Dataset, RoundTrips) {
   }
   EXPECT_NE(base::read_text(folder / "new/deep/task.json", 100'000).find("\"gyroscope\""),
             std::string::npos);
+}
+
+TEST(Dataset, RoundTripsStrataOfPositions) {
+  TaskOptions options = default_task_options("reversal");
+  options.train = 2;
+  options.val = 9;
+  options.steps = 8;
+  const TemporaryFolder folder;
+  const Dataset data = generate(options);
+  write_dataset(folder / "flips", data, options);
+  const Dataset read = read_dataset(folder / "flips");
+  ASSERT_EQ(read.val_strata.size(), data.val_strata.size());
+  for (const Stratum& expected : data.val_strata) {
+    const auto found =
+        std::find_if(read.val_strata.begin(), read.val_strata.end(),
+                     [&](const Stratum& stratum) { return stratum.name == expected.name; });
+    ASSERT_NE(found, read.val_strata.end()) << expected.name;
+    EXPECT_EQ(found->rows, expected.rows) << expected.name;
+    EXPECT_EQ(found->positions, expected.positions) << expected.name;
+  }
 }
 
 TEST(Dataset, NamesTheFolderThatCannotBeMade) {
@@ -138,7 +159,11 @@ TEST_F(UserFolder, RejectsBrokenStrata) {
   put_task(R"({"strata": [1]})");
   expect_rejected("task.json", "an object of lists");
   for (const char* rows :
-       {"[2]", "[-1]", "[0.5]", "[\"0\"]", "[]", "3", "{\"x\": 0}", "[18446744073709551615]"}) {
+       {"[2]", "[-1]", "[0.5]", "[\"0\"]", "[]", "3", "{\"x\": 0}", "[18446744073709551615]",
+        R"({"rows": [0]})", R"({"rows": [0], "positions": [[0, 4]]})",
+        R"({"rows": [0], "positions": [[1, 1]]})", R"({"rows": [0, 1], "positions": [[0, 1]]})",
+        R"({"rows": [0], "positions": [[0]]})", R"({"rows": [0], "positions": 1})",
+        R"({"rows": [2], "positions": [[0, 1]]})"}) {
     put_task(R"({"strata": {"a": )" + std::string(rows) + "}}");
     expect_rejected("task.json", "\"a\" must be a list of rows from 0 to 1");
   }

@@ -1,4 +1,4 @@
-// Properties of the five tasks, each checked on the data alone.
+// Properties of the tasks, each checked on the data alone.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -44,7 +44,7 @@ std::vector<Turn> find_turns(const torch::Tensor& x, const torch::Tensor& y) {
 class EveryTask : public testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(Generate, EveryTask,
                          testing::Values("gyroscope", "stability", "near-pi", "near-pi-multi",
-                                         "negation"),
+                                         "negation", "reversal"),
                          [](const auto& info) {
                            std::string name = info.param;
                            std::replace(name.begin(), name.end(), '-', '_');
@@ -64,10 +64,12 @@ TEST_P(EveryTask, HasTheShapesOfItsOptions) {
 }
 
 TEST_P(EveryTask, YIsTheNextPosition) {
-  const Dataset data = generate(small(GetParam()));
-  const std::int64_t steps = data.val_x.size(1);
-  EXPECT_TRUE(data.val_y.slice(1, 0, steps - 1).equal(data.val_x.slice(1, 1, steps)));
-  EXPECT_FALSE(data.val_y.equal(data.val_x));
+  const TaskOptions options = small(GetParam());
+  const Dataset data = generate(options);
+  const std::int64_t steps = options.steps, predicted = options.dim - (has_cue(options) ? 1 : 0);
+  const torch::Tensor x = data.val_x.slice(2, 0, predicted), y = data.val_y.slice(2, 0, predicted);
+  EXPECT_TRUE(y.slice(1, 0, steps - 1).equal(x.slice(1, 1, steps)));
+  EXPECT_FALSE(y.equal(x));
 }
 
 TEST_P(EveryTask, DependsOnTheSeedAndNothingElse) {
@@ -93,6 +95,108 @@ TEST_P(EveryTask, SizesDoNotShiftOneAnother) {
   const Dataset after = generate(options);
   EXPECT_TRUE(after.train_x.slice(0, 0, 50).equal(before.train_x));
   EXPECT_TRUE(after.val_y.equal(before.val_y.slice(0, 0, 200)));
+}
+
+// The one position of each row whose cue is not 0.
+std::vector<std::int64_t> find_flips(const torch::Tensor& x) {
+  const torch::Tensor cues = torch::nonzero(x.select(2, -1));
+  EXPECT_EQ(cues.size(0), x.size(0));
+  std::vector<std::int64_t> flips;
+  for (std::int64_t row = 0; row < cues.size(0); ++row) {
+    EXPECT_EQ(cues[row][0].item<std::int64_t>(), row);
+    flips.push_back(cues[row][1].item<std::int64_t>());
+  }
+  return flips;
+}
+
+// The rule before the cue is read off the first step; what S is after it follows from the cue. The
+// direction of the reflections is read off one of them, and is that of all others, training too.
+TEST(Generate, ReversalChangesItsRuleAtTheCue) {
+  const TaskOptions options = small("reversal");
+  const Dataset data = generate(options);
+  const std::int64_t state = options.dim - 1;
+  EXPECT_EQ(largest(data.val_y.select(2, state)), 0);
+  torch::Tensor k;
+  for (const auto& [all_x, all_y] :
+       {std::pair(data.val_x, data.val_y), std::pair(data.train_x, data.train_y)}) {
+    const std::vector<std::int64_t> flips = find_flips(all_x);
+    for (std::int64_t row = 0; row < all_x.size(0); ++row) {
+      const std::int64_t flip = flips[static_cast<std::size_t>(row)];
+      const torch::Tensor x = all_x[row].slice(1, 0, state), y = all_y[row].slice(1, 0, state);
+      const Turn turn = find_turn(x.slice(0, 0, flip), y.slice(0, 0, flip));
+      ASSERT_GT(turn.theta, 0.1 - 1e-3);
+      ASSERT_LT(turn.theta, 2.5 + 1e-3);
+      torch::Tensor rotation = torch::eye(state, torch::kDouble);
+      rotation[turn.i][turn.i] = rotation[turn.j][turn.j] = std::cos(turn.theta);
+      rotation[turn.i][turn.j] = -std::sin(turn.theta);
+      rotation[turn.j][turn.i] = std::sin(turn.theta);
+      const torch::Tensor turned = torch::matmul(to_double(x), rotation.t());
+      const torch::Tensor before = turned.slice(0, 0, flip), after = turned.slice(0, flip);
+      const torch::Tensor y_after = to_double(y).slice(0, flip);
+      ASSERT_LT(largest(before - to_double(y).slice(0, 0, flip)), 1e-4) << row;
+      if (all_x[row][flip][state].item<float>() == 1) {
+        ASSERT_LT(largest(after + y_after), 1e-4) << row;
+        continue;
+      }
+      ASSERT_EQ(all_x[row][flip][state].item<float>(), -1);
+      const torch::Tensor moved = (after - y_after)[0];  // 2 (k·v) k
+      if (!k.defined()) k = moved / moved.norm();
+      ASSERT_LT(largest(after - 2 * after.matmul(k).unsqueeze(1) * k - y_after), 1e-3) << row;
+    }
+  }
+  TaskOptions other = options;
+  other.seed = 43;
+  const Dataset elsewhere = generate(other);
+  EXPECT_FALSE(elsewhere.val_x.equal(data.val_x));
+}
+
+TEST(Generate, ReversalFlipsAtRandomMomentsInBothWays) {
+  TaskOptions options = small("reversal");
+  options.val = 4000;
+  const Dataset data = generate(options);
+  std::vector<int> counts(20);
+  for (const std::int64_t flip : find_flips(data.val_x)) ++counts[static_cast<std::size_t>(flip)];
+  for (int t = 0; t < 20; ++t) {  // uniform over 5 … 15
+    EXPECT_NEAR(counts[static_cast<std::size_t>(t)], t >= 5 && t <= 15 ? 4000 / 11 : 0,
+                t >= 5 && t <= 15 ? 80 : 0)
+        << t;
+  }
+  EXPECT_NEAR(data.val_x.select(2, -1).sum().item<double>(), 0, 250);
+}
+
+TEST(Generate, ReversalStrataAreTheKindsAndTheMoments) {
+  const TaskOptions options = small("reversal");
+  const Dataset data = generate(options);
+  const std::vector<std::int64_t> flips = find_flips(data.val_x);
+  std::vector<std::int64_t> sign, reflection, rows;
+  std::vector<Positions> before, at, after;
+  for (std::size_t i = 0; i < flips.size(); ++i) {
+    const auto row = static_cast<std::int64_t>(i);
+    const std::int64_t flip = flips[i];
+    rows.push_back(row);
+    (data.val_x[row][flip][-1].item<float>() > 0 ? sign : reflection).push_back(row);
+    before.push_back({0, flip});
+    at.push_back({flip, flip + 1});
+    after.push_back({flip + 1, options.steps});
+  }
+  ASSERT_EQ(data.val_strata.size(), 5u);
+  const auto expect_stratum = [&](std::size_t i, const std::string& name, const auto& expected_rows,
+                                  const std::vector<Positions>& positions) {
+    EXPECT_EQ(data.val_strata[i].name, name);
+    EXPECT_EQ(data.val_strata[i].rows, expected_rows) << name;
+    EXPECT_EQ(data.val_strata[i].positions, positions) << name;
+  };
+  expect_stratum(0, "sign", sign, {});
+  expect_stratum(1, "reflection", reflection, {});
+  expect_stratum(2, "before", rows, before);
+  expect_stratum(3, "at the flip", rows, at);
+  expect_stratum(4, "after", rows, after);
+  TaskOptions shortest = options;
+  shortest.steps = 1;
+  for (const Stratum& stratum : generate(shortest).val_strata) {
+    EXPECT_NE(stratum.name, "before");
+    EXPECT_NE(stratum.name, "after");
+  }
 }
 
 TEST(Generate, GyroscopeTurnsOnePlaneOfUnitVectors) {
@@ -219,6 +323,10 @@ TEST(Generate, BitsAreThoseOfTheFirstRelease) {
   EXPECT_EQ(fingerprint(generate(small("stability")).val_y), 15405597708735610183ull);
   EXPECT_EQ(fingerprint(generate(small("near-pi-multi")).val_y), 13483239345738240602ull);
   EXPECT_EQ(fingerprint(generate(small("negation")).val_y), 7752955325553988282ull);
+}
+
+TEST(Generate, ReversalHasTheSameBitsEverywhere) {
+  EXPECT_EQ(fingerprint(generate(small("reversal")).val_y), 402334595933354185ull);
 }
 
 }  // namespace

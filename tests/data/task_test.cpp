@@ -20,7 +20,7 @@ void expect_rejected(const char* text, const std::string& culprit, const std::st
 
 TEST(TaskOptions, DefaultsAreThePapers) {
   EXPECT_EQ(task_names(), (std::vector<std::string>{"gyroscope", "stability", "near-pi",
-                                                    "near-pi-multi", "negation"}));
+                                                    "near-pi-multi", "negation", "reversal"}));
   const TaskOptions gyroscope = default_task_options("gyroscope");
   EXPECT_EQ(gyroscope.dim, 16);
   EXPECT_EQ(gyroscope.steps, 255);
@@ -79,6 +79,10 @@ TEST(TaskOptions, RejectsImpossibleSizes) {
   expect_rejected(R"({"task": "gyroscope", "dim": 1})", "dim", "from 2");
   expect_rejected(R"({"task": "near-pi-multi", "dim": 7})", "dim", "even");
   expect_rejected(R"({"task": "near-pi", "planes": "all", "dim": 7})", "dim", "even");
+  expect_rejected(R"({"task": "reversal", "dim": 2})", "dim", "from 3");
+  expect_rejected(R"({"task": "reversal", "planes": "all"})", "dim", "odd");
+  EXPECT_NO_THROW(
+      json::parse(R"({"task": "reversal", "planes": "all", "dim": 17})").get<TaskOptions>());
   expect_rejected(R"({"task": "negation", "steps": 2})", "steps", "1, not 2");
   expect_rejected(R"({"task": "stability", "dim": 1000000, "steps": 1000000})", "dim", "numbers");
 }

@@ -12,13 +12,22 @@
 
 namespace edelta::data {
 
-// Validation trajectories whose loss is also reported on its own.
+// From `begin` to before `end`.
+struct Positions {
+  std::int64_t begin = 0, end = 0;
+  bool operator==(const Positions&) const = default;
+};
+
+// What of the validation split has its loss also reported on its own: trajectories, or some
+// positions of each.
 struct Stratum {
   std::string name;
   std::vector<std::int64_t> rows;
+  std::vector<Positions> positions = {};  // of each row; empty: all positions of every row
 };
 
-// x and y are float32 [N, T, dim]: positions 0 … T−1 and 1 … T of each trajectory.
+// x and y are float32 [N, T, dim]: positions 0 … T−1 and 1 … T of each trajectory; where x has a
+// cue, y has 0.
 struct Dataset {
   torch::Tensor train_x, train_y, val_x, val_y;
   std::vector<Stratum> val_strata;
@@ -26,8 +35,9 @@ struct Dataset {
 
 // Bit-identical on every machine and with any number of threads: each trajectory is computed in
 // double precision from its own random stream, keyed by seed, split and index, and rounded to
-// float32 at the end. `gyroscope` has the strata `slow` (θ < 0.5) and `fast` (θ > 1.5), where not
-// empty.
+// float32 at the end. `gyroscope` has the strata `slow` (θ < 0.5) and `fast` (θ > 1.5), `reversal`
+// the kinds of its flips, `sign` and `reflection`, and the positions `before`, `at the flip` and
+// `after`; those that are empty are left out.
 Dataset generate(const TaskOptions& options);
 
 // train_x.npy, train_y.npy, val_x.npy, val_y.npy and task.json (options and strata): a folder that

@@ -19,7 +19,7 @@ struct TaskOptions {
   std::int64_t steps = 0;  // T
   std::int64_t train = 0;  // trajectories
   std::int64_t val = 0;
-  // Rotation tasks: each trajectory's angle is uniform in [theta_min, theta_max), or theta_min
+  // Tasks that rotate: each trajectory's angle is uniform in [theta_min, theta_max), or theta_min
   // where they are equal.
   double theta_min = 0;
   double theta_max = 0;
@@ -31,11 +31,14 @@ struct TaskOptions {
 // The options that a user may set; `theta` stands for its two bounds.
 std::vector<Field> task_fields();
 
-// gyroscope, stability, near-pi, near-pi-multi, negation.
+// gyroscope, stability, near-pi, near-pi-multi, negation: the paper's; reversal: ours.
 std::vector<std::string> task_names();
 
-// The paper's options; InputError for an unknown task.
+// The paper's options where the task is the paper's; InputError for an unknown task.
 TaskOptions default_task_options(const std::string& task);
+
+// Whether the last coordinate of x is a cue, which no target has: reversal.
+bool has_cue(const TaskOptions& options);
 
 // InputError that names the option where a task cannot be generated.
 void validate(const TaskOptions& options);

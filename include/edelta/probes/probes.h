@@ -56,7 +56,8 @@ struct RolloutOptions {
   std::function<void(int64_t)> on_step = {};
 };
 // `run` is where the model comes from: its task is generated for as long as the roll-out goes. A
-// user's own data gives the truth as far as it reaches.
+// user's own data gives the truth as far as it reaches. InputError where a coordinate of the input
+// is a cue, which a prediction does not have.
 Rollout roll_out(models::Model& model, const train::RunManifest& run,
                  const RolloutOptions& options);
 

@@ -17,8 +17,8 @@ struct Evaluation {
   std::map<std::string, double> strata;
 };
 
-// Mean squared error over all sequences of x [N, T, dim], and over each stratum; `batch` sequences
-// at a time. Leaves the model in evaluation mode.
+// Mean squared error over all sequences of x [N, T, dim], and over the sequences or positions of
+// each stratum; `batch` sequences at a time. Leaves the model in evaluation mode.
 Evaluation evaluate(models::Model& model, const torch::Tensor& x, const torch::Tensor& y,
                     const std::vector<data::Stratum>& strata = {}, int64_t batch = 64);
 
