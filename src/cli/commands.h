@@ -10,6 +10,7 @@ void add_compare(CLI::App& app);
 void add_completion(CLI::App& app);
 void add_data(CLI::App& app);
 void add_demo(CLI::App& app);
+void add_depth(CLI::App& app);
 void add_doctor(CLI::App& app);
 void add_eval(CLI::App& app);
 void add_export(CLI::App& app);

@@ -57,7 +57,8 @@ Names known_values(const std::string& command, const std::string& option) {
       {"--bias", {"true", "false"}},
       {"--planes", {"random", "first", "all"}}};
   if (option == "--preset") {
-    return command == "train" ? names_of(train::presets()) : reproduce::suite_preset_names();
+    const bool of_suites = command == "reproduce";
+    return of_suites ? reproduce::suite_preset_names() : names_of(train::presets());
   }
   if (option == "NAME") return names_of(reproduce::experiments());
   const auto found = anywhere.find(option);

@@ -14,6 +14,8 @@
 #include "base/input_file.h"
 #include "base/json.h"
 #include "edelta/base/error.h"
+#include "edelta/data/task.h"
+#include "edelta/models/config.h"
 
 namespace edelta::cli {
 namespace {
@@ -27,6 +29,17 @@ constexpr int kNotStarted = 127;
 template <class T>
 std::string joined(const std::vector<T>& values) {
   return fmt::format("{}", fmt::join(values, ","));
+}
+
+// The flags of the fields that `settings` has.
+void add_settings(const nlohmann::json& settings, const std::vector<Field>& fields,
+                  Arguments& arguments) {
+  for (const Field& field : fields) {
+    const auto found = settings.find(field.key);
+    if (found == settings.end()) continue;
+    const std::string value = found->is_string() ? found->get<std::string>() : found->dump();
+    arguments.insert(arguments.end(), {field.flag_name(), value});
+  }
 }
 
 // The command line of a measurement. What the commands have no option for (the operators' dimension
@@ -63,6 +76,27 @@ struct MeasurementArguments {
     if (!options.operators.empty()) {
       arguments.insert(arguments.end(), {"--operators", joined(options.operators)});
     }
+    return arguments;
+  }
+  Arguments operator()(const probes::DepthProbeOptions& options) const {
+    Arguments arguments{"depth",
+                        "--layers",
+                        joined(options.layers),
+                        "--task",
+                        options.task,
+                        "--preset",
+                        options.preset,
+                        "--iterations",
+                        std::to_string(options.iterations),
+                        "--sequences",
+                        std::to_string(options.sequences),
+                        "--seed",
+                        std::to_string(options.seed)};
+    if (!options.models.empty()) {
+      arguments.insert(arguments.end(), {"--models", joined(options.models)});
+    }
+    add_settings(options.model_settings, models::model_fields(), arguments);
+    add_settings(options.task_settings, data::task_fields(), arguments);
     return arguments;
   }
   Arguments operator()(const bench::BenchOptions& options) const {

@@ -102,8 +102,12 @@ Output Transformer::forward(const Batch& batch, State&, Seen seen) {
     throw InputError(fmt::format("a sequence has {} positions, but block_size is {}", length,
                                  config().block_size));
   }
-  Tensor x = torch::dropout(head_->embed(batch.input), config().dropout, is_training());
-  for (const auto& block : blocks_) x = block->forward(x, seen);
+  const auto recorded = [&](const Tensor& x) {
+    if (seen.record_residual) seen.residual.push_back(x);
+    return x;
+  };
+  Tensor x = recorded(torch::dropout(head_->embed(batch.input), config().dropout, is_training()));
+  for (const auto& block : blocks_) x = recorded(block->forward(x, seen));
   Output output{ops::linear(x, ln_f_->norm(), head_->output()), {}, std::move(seen)};
   if (!batch.target.defined()) return output;
   output.losses.push_back({"task", head_->loss(output.prediction, batch.target)});

@@ -154,15 +154,12 @@ std::vector<OperatorSummary> inspect_operators(models::Model& model, const Tenso
   const models::Seen seen = model.forward({x}, state, {.record_operators = true}).seen;
   std::vector<OperatorSummary> summaries;
   if (seen.operators.empty()) return summaries;
-  Tensor product;
   for (size_t i = 0; i < seen.operators.size(); ++i) {
-    const Tensor g = seen.operators[i].to(torch::kFloat64);
-    summaries.push_back(
-        summarise(fmt::format("layer {} {}", i / 2, i % 2 == 0 ? "attention" : "MLP"), g));
+    summaries.push_back(summarise(
+        fmt::format("layer {} {}", i / 2, i % 2 == 0 ? "attention" : "MLP"), seen.operators[i]));
     if (i < seen.gates.size()) summaries.back().gamma = seen.gates[i].mean().item<double>();
-    product = product.defined() ? g.matmul(product) : g;
   }
-  summaries.push_back(summarise("product of all", product));
+  summaries.push_back(summarise_product(seen.operators));
   return summaries;
 }
 
@@ -199,6 +196,15 @@ std::vector<OperatorSummary> operator_summaries_from_json(const nlohmann::json& 
     }
   });
   return summaries;
+}
+
+OperatorSummary summarise_product(const std::vector<Tensor>& operators) {
+  Tensor product;
+  for (const Tensor& each : operators) {
+    const Tensor g = each.to(torch::kFloat64);
+    product = product.defined() ? g.matmul(product) : g;
+  }
+  return summarise("product of all", product);
 }
 
 }  // namespace edelta::probes

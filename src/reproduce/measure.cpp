@@ -35,6 +35,9 @@ struct Measure {
     options.workers = base::threads();
     return to_json(probe_reflection(options), options);
   }
+  ordered_json operator()(const probes::DepthProbeOptions& options) const {
+    return to_json(probe_depth(options), options);
+  }
   ordered_json operator()(const bench::BenchOptions& options) const {
     std::vector<models::ModelConfig> configs;
     for (const auto& architecture : models::architectures()) {

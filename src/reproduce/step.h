@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "bench/bench.h"
+#include "edelta/probes/depth.h"
 #include "edelta/probes/probes.h"
 #include "edelta/probes/reflection_probe.h"
 #include "edelta/train/config.h"
@@ -33,8 +34,9 @@ struct ProbeOperators {
   int64_t sequences = 16;
 };
 
-using Request = std::variant<verify::TheoremOptions, CountParameters, ProbeNorms, ProbeOperators,
-                             probes::ReflectionProbeOptions, bench::BenchOptions>;
+using Request =
+    std::variant<verify::TheoremOptions, CountParameters, ProbeNorms, ProbeOperators,
+                 probes::ReflectionProbeOptions, probes::DepthProbeOptions, bench::BenchOptions>;
 struct Measurement {
   Request request;
   std::filesystem::path file;  // of the JSON that it yields

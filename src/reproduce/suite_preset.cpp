@@ -20,6 +20,11 @@ const std::vector<SuitePreset>& suite_presets() {
        .measurement_share = 0.1,
        .theorems = {.samples = 20, .sizes = {2, 4, 8}},
        .reflection = {.operators = {}, .samples = {10, 500}, .iterations = 40, .on_progress = {}},
+       .depth = {.layers = {2, 8},
+                 .model_settings = {{"n_embd", 16}},
+                 .task_settings = {{"steps", 8}},
+                 .preset = "smoke",
+                 .iterations = 4},
        .bench = {.batch = 2, .length = 32, .repetitions = 1, .compare = false}},
       // Small models that do learn.
       {.name = "demo",

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "bench/bench.h"
+#include "edelta/probes/depth.h"
 #include "edelta/probes/reflection_probe.h"
 #include "edelta/verify/theorems.h"
 
@@ -24,6 +25,9 @@ struct SuitePreset {
   double measurement_share = 1;  // of the usual time of a measurement, for estimates
   verify::TheoremOptions theorems = {};
   probes::ReflectionProbeOptions reflection = {};  // the seeds are the suite's
+  // So small that 96 layers can be trained in every preset; models and seeds are the suite's.
+  probes::DepthProbeOptions depth = {
+      .model_settings = {{"n_embd", 32}}, .task_settings = {{"steps", 32}}, .iterations = 100};
   bench::BenchOptions bench = {};
 };
 // "paper", "quick", "smoke" and "demo"; InputError for another name.

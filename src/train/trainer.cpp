@@ -15,7 +15,6 @@
 #include "edelta/models/model_file.h"
 #include "edelta/train/optimiser.h"
 #include "edelta/train/schedule.h"
-#include "edelta/train/step.h"
 #include "train/metrics.h"
 #include "train/run_lock.h"
 
@@ -148,27 +147,16 @@ class Run {
 
   // Nothing where it was given up because of a signal.
   std::optional<StepOutcome> step() {
-    const Protocol& protocol = config_.train;
-    const int64_t iteration = progress_.iteration;
-    if (config_.model.dropout > 0) {
-      base::RandomStream random(protocol.seed, base::Stream::dropout,
-                                static_cast<uint64_t>(iteration));
-      torch::manual_seed(random.bits());
-    }
-    const auto batch_of = [&](int64_t part) -> models::Batch {
-      const Tensor rows = batch_rows(protocol, iteration, part, dataset_.train_x.size(0));
-      return {dataset_.train_x.index_select(0, rows), dataset_.train_y.index_select(0, rows)};
-    };
     const models::State before = state_;
-    StepOutcome outcome = compute_gradients(
-        *model_, optimiser_, state_, batch_of,
-        {.parts = protocol.accumulate, .gives_up = [this] { return signal() != 0; }});
+    StepOutcome outcome =
+        iteration_gradients(*model_, optimiser_, state_, config_.train, dataset_,
+                            progress_.iteration, [this] { return signal() != 0; });
     if (outcome.given_up) {
       state_ = before;
       return std::nullopt;
     }
     require_finite(outcome);
-    update(optimiser_, learning_rate(protocol, iteration), outcome);
+    update(optimiser_, learning_rate(config_.train, progress_.iteration), outcome);
     ++progress_.iteration;
     return outcome;
   }
@@ -312,6 +300,22 @@ Tensor batch_rows(const Protocol& protocol, int64_t iteration, int64_t part, int
   std::vector<int64_t> chosen(static_cast<size_t>(protocol.batch));
   for (int64_t& row : chosen) row = random.below(static_cast<uint32_t>(rows));
   return torch::tensor(chosen, torch::kInt64);
+}
+
+StepOutcome iteration_gradients(models::Model& model, AdamW& optimiser, models::State& state,
+                                const Protocol& protocol, const data::Dataset& dataset,
+                                int64_t iteration, const std::function<bool()>& gives_up) {
+  if (model.config().dropout > 0) {
+    base::RandomStream random(protocol.seed, base::Stream::dropout,
+                              static_cast<uint64_t>(iteration));
+    torch::manual_seed(random.bits());
+  }
+  const auto batch_of = [&](int64_t part) -> models::Batch {
+    const Tensor rows = batch_rows(protocol, iteration, part, dataset.train_x.size(0));
+    return {dataset.train_x.index_select(0, rows), dataset.train_y.index_select(0, rows)};
+  };
+  return compute_gradients(model, optimiser, state, batch_of,
+                           {.parts = protocol.accumulate, .gives_up = gives_up});
 }
 
 namespace {

@@ -7,6 +7,7 @@
 #include "bench/bench.h"
 #include "edelta/base/error.h"
 #include "edelta/models/parameter_count.h"
+#include "edelta/probes/depth.h"
 #include "edelta/probes/probes.h"
 #include "edelta/probes/reflection_probe.h"
 #include "edelta/verify/theorems.h"
@@ -64,6 +65,24 @@ TEST(MeasurementJson, ReflectionRuns) {
   const ordered_json written = to_json(runs, {.operators = {}, .on_progress = {}});
   const auto read = probes::reflection_runs_from_json(parsed(written), "file");
   EXPECT_EQ(to_json(read, {.operators = {}, .on_progress = {}}).dump(), written.dump());
+}
+
+TEST(MeasurementJson, DepthRuns) {
+  const probes::DepthProfile start{.loss = 0.0625,
+                                   .signal = {1, 1.5, NAN},
+                                   .gradient = {0.25, 0.5, 1},
+                                   .token_cosine = {0, 0.5, 1},
+                                   .stream_cosine = {0, 0.1, 0.2},
+                                   .product = probes::ResidualProduct{1e-17, 2, 3}};
+  const probes::DepthProfile trained{.loss = 0.03, .signal = {1, 2, 3}, .gradient = {4, 2, 1}};
+  const std::vector<probes::DepthRun> runs{{"edelta", 2, start, trained}, {"gpt", 2, trained, {}}};
+  const ordered_json written = to_json(runs, probes::DepthProbeOptions());
+  const auto read = probes::depth_runs_from_json(parsed(written), "file");
+  EXPECT_EQ(to_json(read, probes::DepthProbeOptions()).dump(), written.dump());
+  json damaged = parsed(written);
+  damaged["runs"][1]["start"]["signal"].push_back(1);
+  test::expect_error<InputError>([&] { probes::depth_runs_from_json(damaged, "file"); }, "file",
+                                 "signal");
 }
 
 TEST(MeasurementJson, Bench) {

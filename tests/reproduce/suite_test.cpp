@@ -61,7 +61,7 @@ TEST(Suite, HasTheExperimentsByName) {
   EXPECT_EQ(names, (std::vector<std::string>{
                        "theorems", "configs", "main", "near-pi", "norms", "gate-init", "reflection",
                        "lambda", "width", "efficiency", "gain", "factorisation", "learning-rate",
-                       "causal", "blend", "projection-init", "streams", "edelta-stream"}));
+                       "causal", "blend", "projection-init", "streams", "edelta-stream", "depth"}));
 }
 
 TEST(Suite, HasThePapersLosses) {
@@ -166,7 +166,7 @@ TEST(RunPlan, EveryStepIsPlannedOnceAndAfterWhatItNeeds) {
 }
 
 TEST(RunPlan, MeasurementsAreThePresets) {
-  int64_t probes = 0;
+  int64_t probes = 0, depths = 0;
   for (const Step& step : plan_steps(SuiteFolder("x"), {"smoke", {7}, 1, {"all"}})) {
     if (step.training()) continue;
     const Request& request = step.measurement()->request;
@@ -178,6 +178,12 @@ TEST(RunPlan, MeasurementsAreThePresets) {
       EXPECT_EQ(reflection->seeds, std::vector<uint64_t>{7});
       EXPECT_EQ(reflection->iterations, 40);
       ++probes;
+    } else if (const auto* depth = std::get_if<probes::DepthProbeOptions>(&request)) {
+      EXPECT_EQ(depth->models.size(), 1u);
+      EXPECT_EQ(depth->seed, 7u);
+      EXPECT_EQ(depth->layers, (std::vector<int64_t>{2, 8}));
+      EXPECT_EQ(depth->iterations, 4);
+      ++depths;
     } else if (const auto* timing = std::get_if<bench::BenchOptions>(&request)) {
       EXPECT_EQ(timing->batch, 2);
       EXPECT_FALSE(timing->compare);
@@ -186,6 +192,7 @@ TEST(RunPlan, MeasurementsAreThePresets) {
     }
   }
   EXPECT_EQ(probes, 5);
+  EXPECT_EQ(depths, 7);
 }
 
 TEST(Runner, ManifestGrowsAndKeepsItsPreset) {

@@ -30,6 +30,10 @@ struct Seen {
   // With `record_operators`, every residual operator on streams, [B, 1 or T, n, n], in that order.
   bool record_operators = false;
   std::vector<torch::Tensor> operators = {};
+  // With `record_residual`, the residual stream x_0 … x_L, [B, T, D]: what is embedded, and what
+  // every block leaves.
+  bool record_residual = false;
+  std::vector<torch::Tensor> residual = {};
 };
 
 struct Loss {

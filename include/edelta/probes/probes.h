@@ -73,6 +73,9 @@ struct OperatorSummary {
 };
 // Empty for a model without operators on streams.
 std::vector<OperatorSummary> inspect_operators(models::Model& model, const torch::Tensor& x);
+// The product G_m ⋯ G₂ G₁ of operators [B, 1 or T, n, n], at least one, in the order in which the
+// forward pass applies them.
+OperatorSummary summarise_product(const std::vector<torch::Tensor>& operators);
 
 nlohmann::ordered_json to_json(const std::vector<OperatorSummary>& summaries);
 // InputError that names `source` and the key.

@@ -10,6 +10,7 @@
 #include "edelta/train/config.h"
 #include "edelta/train/evaluate.h"
 #include "edelta/train/run_folder.h"
+#include "edelta/train/step.h"
 
 namespace edelta::train {
 
@@ -45,6 +46,12 @@ struct TrainOutcome {
 // The rows of the batch that iteration `iteration` (from 0) sees in its `part`-th accumulated
 // batch: uniform with replacement, a function of the seed and these numbers alone.
 torch::Tensor batch_rows(const Protocol& protocol, int64_t iteration, int64_t part, int64_t rows);
+
+// The gradients of iteration `iteration` (from 0) on the training split: its batches and dropout
+// masks are functions of the seed and of this number alone.
+StepOutcome iteration_gradients(models::Model& model, AdamW& optimiser, models::State& state,
+                                const Protocol& protocol, const data::Dataset& dataset,
+                                int64_t iteration, const std::function<bool()>& gives_up = {});
 
 // Runs, or continues, the run in `folder` to its end. The folder's config.json is the
 // configuration; it is locked meanwhile. Failure on a non-finite loss or gradient, with the

@@ -34,5 +34,6 @@ Experiment blend_experiment();
 Experiment projection_init_experiment();
 Experiment streams_experiment();
 Experiment edelta_stream_experiment();
+Experiment depth_experiment();
 
 }  // namespace edelta::reproduce

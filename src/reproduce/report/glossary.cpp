@@ -13,7 +13,7 @@ struct Term {
   const char* sign;
   const char* meaning;
 };
-constexpr std::array<Term, 11> kTerms{{
+constexpr std::array<Term, 15> kTerms{{
     {"validation loss",
      "Validation loss: mean squared error (MSE) on trajectories that were not trained on; best, "
      "the "
@@ -26,6 +26,14 @@ constexpr std::array<Term, 11> kTerms{{
     {"alignment", "Alignment: mean cosine between output and −x; 1 is −x, −1 is x."},
     {"D", "D: the width of the model."},
     {"n =", "n: the number of streams that D is divided into."},
+    {"signal out/in",
+     "Signal out/in: the norm of a token after the last layer over that before the first."},
+    {"gradient first/last",
+     "Gradient first/last: the norm of the loss’s gradient before the first layer over that after "
+     "the last."},
+    {"cosine", "Cosine: mean over all pairs; 1 is a collapse into one direction."},
+    {"σ_min",
+     "σ: smallest and largest singular value; both are 1 where nothing is lost or amplified."},
     {"GFLOP", "GFLOP: 10⁹ floating-point operations."},
     {"FMA",
      "FMA: fused multiply-add, a multiplication and an addition in one instruction; the peak is "
