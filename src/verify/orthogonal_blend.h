@@ -4,6 +4,8 @@
 // (vector), how far G is from what it should be (defect), and what it negates at γ = 0.
 #pragma once
 
+#include <numbers>
+
 #include "edelta/ops/implementation.h"
 #include "verify/theorem_samples.h"
 
@@ -119,7 +121,7 @@ TheoremRow blend_slope(const SampleSet& all, const OperatorsUnderTest& op) {
              Blend::matrix(op, blend_parameters<Blend>(s, s.ordinary, gamma - h));
     };
     const torch::Tensor slope = (8 * across(kStep) - across(2 * kStep)) / (12 * kStep);
-    return (torch::linalg_svdvals(slope).amax(-1) - M_PI).abs();
+    return (torch::linalg_svdvals(slope).amax(-1) - std::numbers::pi).abs();
   };
   return {"dG/dγ exists and has the size π at every γ, ½ included: no plateau", "|‖dG/dγ‖₂ − π|",
           largest(all, measure), Relation::at_most, 1e-8};

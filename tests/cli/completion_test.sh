@@ -25,6 +25,8 @@ completes train --model ed : edelta edelta-stream
 completes train --model = ed : edelta edelta-stream # as bash takes --model=ed apart
 completes train --preset '' : paper quick smoke
 completes reproduce --preset de : demo
+completes depth --preset s : smoke
+completes depth --task re : reversal
 completes eval --split '' : train val
 completes bench --models gpt,j : gpt,jpmhc
 completes train --lr 1 :

@@ -1,6 +1,7 @@
 // The operators that a connection puts around its sub-layer, and the mean that they look at.
 #include <array>
 #include <complex>
+#include <numbers>
 
 #include "kernels/close.h"
 #include "kernels/delta.h"
@@ -179,7 +180,7 @@ Values hybrid(const Values& row, int64_t n) {
 }
 
 Values geodesic(const Values& row, int64_t n) {
-  const double phi = M_PI * (1 - row[3 * n + 1]);
+  const double phi = std::numbers::pi * (1 - row[3 * n + 1]);
   const Values k = unit_k(row, n);
   double along = 0;
   for (int64_t i = 0; i < n; ++i) along += k[i] * row[i];
@@ -220,7 +221,7 @@ Values unitary(const Values& row, int64_t n) {
     return row[2 * n] / 2 *
            (entry(u, i) * std::conj(entry(v, j)) - entry(v, i) * std::conj(entry(u, j)));
   });
-  const Complex turn = std::polar(1.0, M_PI * (1 - row[3 * n + 1])) - 1.0;
+  const Complex turn = std::polar(1.0, std::numbers::pi * (1 - row[3 * n + 1])) - 1.0;
   const Values p = real_matrix(n, [&](int64_t i, int64_t j) {
     return (i == j ? 1.0 : 0.0) + turn * entry(k, i) * std::conj(entry(k, j));
   });

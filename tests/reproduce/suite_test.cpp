@@ -7,6 +7,7 @@
 #include "base/atomic_file.h"
 #include "base/json.h"
 #include "edelta/base/error.h"
+#include "edelta/probes/reflection.h"
 #include "edelta/train/run_folder.h"
 #include "expect_error.h"
 #include "reproduce/collect.h"
@@ -166,7 +167,7 @@ TEST(RunPlan, EveryStepIsPlannedOnceAndAfterWhatItNeeds) {
 }
 
 TEST(RunPlan, MeasurementsAreThePresets) {
-  int64_t probes = 0, depths = 0;
+  int64_t reflections = 0, depths = 0;
   for (const Step& step : plan_steps(SuiteFolder("x"), {"smoke", {7}, 1, {"all"}})) {
     if (step.training()) continue;
     const Request& request = step.measurement()->request;
@@ -177,7 +178,7 @@ TEST(RunPlan, MeasurementsAreThePresets) {
       EXPECT_EQ(reflection->operators.size(), 1u);
       EXPECT_EQ(reflection->seeds, std::vector<uint64_t>{7});
       EXPECT_EQ(reflection->iterations, 40);
-      ++probes;
+      ++reflections;
     } else if (const auto* depth = std::get_if<probes::DepthProbeOptions>(&request)) {
       EXPECT_EQ(depth->models.size(), 1u);
       EXPECT_EQ(depth->seed, 7u);
@@ -191,7 +192,7 @@ TEST(RunPlan, MeasurementsAreThePresets) {
       EXPECT_EQ(norms->run, SuiteFolder("x").run(step.after));
     }
   }
-  EXPECT_EQ(probes, 5);
+  EXPECT_EQ(reflections, static_cast<int64_t>(probes::reflection_operator_names().size()));
   EXPECT_EQ(depths, 7);
 }
 

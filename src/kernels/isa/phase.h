@@ -3,13 +3,15 @@
 
 #include <math.h>
 
+#include <numbers>
+
 namespace edelta::kernels::EDELTA_ISA {
 
 // From half the angle to the nearer end, so that sin φ and cos φ are exact at both.
 struct Phase {
   explicit Phase(double gamma) {
     const bool near_zero = gamma > 0.5;
-    const double half = kPi / 2 * (near_zero ? 1 - gamma : gamma);
+    const double half = std::numbers::pi / 2 * (near_zero ? 1 - gamma : gamma);
     const double s = sin(half), c = cos(half);
     sine = 2 * s * c;
     cosine_less_one = near_zero ? -2 * s * s : -2 * c * c;
@@ -17,13 +19,10 @@ struct Phase {
 
   // The gradient of γ from those of cos φ and sin φ.
   double backward(double dcosine, double dsine) const {
-    return kPi * (sine * dcosine - (1 + cosine_less_one) * dsine);
+    return std::numbers::pi * (sine * dcosine - (1 + cosine_less_one) * dsine);
   }
 
   double sine, cosine_less_one;
-
- private:
-  static constexpr double kPi = 3.14159265358979323846;
 };
 
 }  // namespace edelta::kernels::EDELTA_ISA

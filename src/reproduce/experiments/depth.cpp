@@ -27,7 +27,7 @@ const std::vector<Variant>& variants() {
       {.label = "mhc", .model = "mhc"},
       {.label = "jpmhc", .model = "jpmhc"},
       {.label = "edelta", .model = "edelta"},
-      {.label = "edelta, cayley", .model = "edelta", .settings = {{"branch", "cayley"}}},
+      {.label = "edelta (cayley)", .model = "edelta", .settings = {{"branch", "cayley"}}},
       {.label = "edelta-stream", .model = "edelta-stream"}};
   return all;
 }
@@ -46,7 +46,7 @@ void plan(const Experiment&, Plan& plan, uint64_t seed) {
     options.models = {variant.model};
     options.model_settings.update(variant.settings);
     options.seed = seed;
-    plan.add_measurement(probe_name(variant, seed), options, /*seconds=*/30);
+    plan.add_measurement(probe_name(variant, seed), options, /*seconds=*/40);
   }
 }
 
@@ -188,9 +188,9 @@ std::vector<Table> tables(const Experiment&, RunArchive& archive) {
   return list;
 }
 
-Panel layers_panel(const Probes& probes, const std::string& title, int64_t layers, Moment moment,
-                   std::vector<double> DepthProfile::* member) {
-  Panel panel{.title = title, .x = {"layer"}, .y = {title, true}};
+Panel layers_panel(const Probes& probes, const std::string& title, const std::string& ratio,
+                   int64_t layers, Moment moment, std::vector<double> DepthProfile::* member) {
+  Panel panel{.title = title, .x = {"layer"}, .y = {ratio, true}};
   for (const Variant& variant : variants()) {
     std::vector<std::map<double, double>> runs;
     for (const DepthProfile* profile : probes.find(variant, layers, moment)) {
@@ -216,8 +216,9 @@ std::vector<Figure> figures(const Experiment&, RunArchive& archive) {
     if (count > 0) counts.insert(count);
   }
   const auto panels = [&](Moment moment) -> std::vector<Panel> {
-    return {layers_panel(probes, "‖x_l‖ / ‖x_0‖", deepest, moment, &DepthProfile::signal),
-            layers_panel(probes, "‖∂loss/∂x_l‖ / ‖∂loss/∂x_L‖", deepest, moment,
+    return {layers_panel(probes, "signal", "norm / norm at layer 0", deepest, moment,
+                         &DepthProfile::signal),
+            layers_panel(probes, "gradient", "norm / norm at the last layer", deepest, moment,
                          &DepthProfile::gradient)};
   };
   const auto drawn = [&](const char* id, const char* when, Moment moment) {
@@ -235,20 +236,21 @@ std::vector<Figure> figures(const Experiment&, RunArchive& archive) {
 }  // namespace
 
 Experiment depth_experiment() {
-  return {.name = "depth",
-          .title = "Depth",
-          .ours = true,
-          .claim =
-              "An orthogonal residual neither amplifies nor loses what passes through it: signal "
-              "and gradient should survive as many layers as there are.",
-          .method =
-              "Models of one width and growing depth, at their initial weights and after a short "
-              "training: the residual stream after every block, the gradient of the task’s loss "
-              "there, how alike tokens and streams become, and the product of all operators.",
-          .plan_seed = plan,
-          .scope = scope,
-          .tables = tables,
-          .figures = figures};
+  return {
+      .name = "depth",
+      .title = "Depth",
+      .ours = true,
+      .claim =
+          "Orthogonal residual operators keep the norm of what passes through them, however many "
+          "there are; its models have 6 to 9 layers.",
+      .method =
+          "Models of one width and growing depth, at their initial weights and after a short "
+          "training: the residual stream after every block, the gradient of the task’s loss "
+          "there, how alike tokens and streams become, and the product of all operators.",
+      .plan_seed = plan,
+      .scope = scope,
+      .tables = tables,
+      .figures = figures};
 }
 
 }  // namespace edelta::reproduce
