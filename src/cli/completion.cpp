@@ -52,6 +52,7 @@ Names known_values(const std::string& command, const std::string& option) {
       {"--branch", values_of<geometry::Branch>()},
       {"--generator", values_of<geometry::GeneratorKind>()},
       {"--blend", values_of<geometry::Blend>()},
+      {"--field", values_of<geometry::ScalarField>()},
       {"--gate-regulariser", values_of<geometry::GateRegulariser>()},
       {"--projection-init", values_of<models::ProjectionInit>()},
       {"--bias", {"true", "false"}},

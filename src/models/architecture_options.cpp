@@ -76,8 +76,10 @@ std::span<const EnumName<models::Projections>> enum_names() {
       EnumName<Projections>{Projections::own, "own"},
       EnumName<Projections>{Projections::on, "on"},
       EnumName<Projections>{Projections::off, "off"},
+      EnumName<Projections>{Projections::attention, "attention"},
       EnumName<Projections>{Projections::attention_pre, "attention-pre"},
       EnumName<Projections>{Projections::attention_post, "attention-post"},
+      EnumName<Projections>{Projections::mlp, "mlp"},
       EnumName<Projections>{Projections::mlp_pre, "mlp-pre"},
       EnumName<Projections>{Projections::mlp_post, "mlp-post"}};
   return names;

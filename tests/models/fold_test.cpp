@@ -50,7 +50,7 @@ TEST(Fold, GivesTheSameOutputsWithoutTheMaps) {
   for (const bool bias : {false, true}) {
     for (const int64_t factors : {1, 3}) {
       for (const Projections projections :
-           {Projections::on, Projections::attention_pre, Projections::mlp_post, Projections::off}) {
+           {Projections::on, Projections::attention_pre, Projections::mlp, Projections::off}) {
         for (const std::string name : {"gpt", "edelta"}) {
           ModelConfig config = small(name);
           config.bias = bias;

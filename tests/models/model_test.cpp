@@ -211,16 +211,19 @@ TEST(Model, VariantsHaveOnlyWhatTheirBranchNeeds) {
 
 TEST(Model, WithoutAnOperatorEdeltaIsGptWithProjections) {
   for (const Projections projections :
-       {Projections::on, Projections::off, Projections::attention_pre, Projections::attention_post,
-        Projections::mlp_pre, Projections::mlp_post}) {
+       {Projections::on, Projections::off, Projections::attention, Projections::attention_pre,
+        Projections::attention_post, Projections::mlp, Projections::mlp_pre,
+        Projections::mlp_post}) {
     ModelConfig gpt = small("gpt"), edelta = small("edelta");
     for (ModelConfig* config : {&gpt, &edelta}) {
       config->options.get<ProjectionMapOptions>().projections = projections;
     }
     edelta.options.get<HybridOptions>().branch = geometry::Branch::none;
     const auto a = make_model(gpt, 3), b = make_model(edelta, 3);
+    const bool pair = projections == Projections::attention || projections == Projections::mlp;
     const int64_t maps = projections == Projections::on    ? 4
                          : projections == Projections::off ? 0
+                         : pair                            ? 2
                                                            : 1;
     EXPECT_EQ(a->parameter_count() - make_model(small("gpt"))->parameter_count(),
               maps * gpt.n_layer * gpt.n_embd * gpt.n_embd);

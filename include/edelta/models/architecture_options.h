@@ -95,8 +95,10 @@ enum class Projections {
   own,  // as the architecture has them: edelta all four, gpt none
   on,   // all four
   off,
+  attention,  // both of the attention
   attention_pre,
   attention_post,
+  mlp,  // both of the MLP
   mlp_pre,
   mlp_post
 };
@@ -109,10 +111,12 @@ struct ProjectionMapOptions {
 
   template <class Self, class Visit>
   static void visit_fields(Self& self, Visit visit) {
-    visit(Field{"projections",
-                "H_pre and H_post: own (edelta: on, gpt: off), on, off, or one of attention-pre, "
-                "attention-post, mlp-pre, mlp-post"},
-          self.projections);
+    visit(
+        Field{
+            "projections",
+            "H_pre and H_post: own (edelta: on, gpt: off), on, off, attention, mlp, or one alone: "
+            "attention-pre, attention-post, mlp-pre, mlp-post"},
+        self.projections);
     visit(Field{"projection_factors", "Matrices that each of H_pre and H_post is a product of"},
           self.projection_factors);
   }

@@ -96,7 +96,7 @@ struct Setting {
 };
 std::vector<Setting> settings();
 
-// "paper", "quick" and "smoke", with a line each on what they are for.
+// "paper", "quick", "best" and "smoke", with a line each on what they are for.
 struct Preset {
   std::string name;
   std::string summary;
@@ -104,5 +104,7 @@ struct Preset {
   double size = 1;          // of the models: a factor on the depth and width of the matched ones
 };
 const std::vector<Preset>& presets();
+// InputError lists the known ones.
+const Preset& find_preset(const std::string& name);
 
 }  // namespace edelta::train

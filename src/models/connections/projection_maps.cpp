@@ -14,10 +14,14 @@ bool has_map(Projections projections, const Site& site, Side side) {
   switch (projections) {
     case Projections::on:
       return true;
+    case Projections::attention:
+      return attention;
     case Projections::attention_pre:
       return attention && before;
     case Projections::attention_post:
       return attention && !before;
+    case Projections::mlp:
+      return !attention;
     case Projections::mlp_pre:
       return !attention && before;
     case Projections::mlp_post:

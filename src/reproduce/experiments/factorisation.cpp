@@ -16,11 +16,14 @@ Experiment factorisation_experiment() {
            "The paper has the maps H_pre and H_post around each sub-layer and does not say what "
            "they do by themselves.",
        .method =
-           "edelta without an operator, with one of the four maps alone, with all four as they "
-           "start in the published code and at the identity, and with each a product of two; and "
-           "gpt with weights that start as small as the products of two matrices do. All of them "
-           "can compute what gpt of that depth can, and nothing else.",
+           "edelta without an operator, with one of the four maps alone, with both of a sub-layer, "
+           "with all four as they start in the published code and at the identity, and with each "
+           "a product of two; and without them, but with weights that start as small as the "
+           "products of two matrices do. All of them can compute what gpt of that depth can, and "
+           "nothing else.",
        .variants = {without_operator("none", {{"projections", "off"}}),
+                    without_operator("around attention", {{"projections", "attention"}}),
+                    without_operator("around MLP", {{"projections", "mlp"}}),
                     without_operator("before attention", {{"projections", "attention-pre"}}),
                     without_operator("after attention", {{"projections", "attention-post"}}),
                     without_operator("before MLP", {{"projections", "mlp-pre"}}),

@@ -117,6 +117,7 @@ std::vector<Figure> figures(const Experiment& experiment, RunArchive& archive) {
 }  // namespace
 
 Experiment gain_experiment() {
+  const nlohmann::json& best = train::find_preset("best").settings;
   Experiment experiment = own_study(
       {.name = "gain",
        .title = "What carries the gain?",
@@ -139,7 +140,11 @@ Experiment gain_experiment() {
                     edelta_with("rotation alone", {{"branch", "cayley"}}),
                     edelta_with("fixed rotation", {{"branch", "cayley"}, {"generator", "fixed"}}),
                     edelta_with("no operator", {{"branch", "none"}}),
-                    edelta_with("no operator, no H", {{"branch", "none"}, {"projections", "off"}})},
+                    edelta_with("no operator, no H", {{"branch", "none"}, {"projections", "off"}}),
+                    {.label = "preset best",
+                     .model = best["model"]["model"],
+                     .settings = best["model"],
+                     .train = best["train"]}},
        .tasks = {"gyroscope", "stability", "near-pi", "near-pi-multi", "reversal"},
        .plateau = true});
   experiment.plan_seed = plan;

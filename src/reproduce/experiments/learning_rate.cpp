@@ -12,9 +12,8 @@ struct Schedule {
 };
 constexpr Schedule kPaper{"1e-3 → 1e-4", 1e-3, 1e-4};
 // A third and three times the paper's, its end a tenth of its peak as there; and a lower end.
-constexpr Schedule kOthers[] = {{"3e-4 → 3e-5", 3e-4, 3e-5},
-                                {"3e-3 → 3e-4", 3e-3, 3e-4},
-                                {"1e-3 → 1e-5", 1e-3, 1e-5}};
+constexpr Schedule kOthers[] = {
+    {"3e-4 → 3e-5", 3e-4, 3e-5}, {"3e-3 → 3e-4", 3e-3, 3e-4}, {"1e-3 → 1e-5", 1e-3, 1e-5}};
 
 void add_schedules(const std::string& name, const std::string& model,
                    const nlohmann::json& settings, std::vector<Variant>& variants) {
