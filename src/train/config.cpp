@@ -258,8 +258,8 @@ const std::vector<Preset>& presets() {
       // Chosen by measurement, see docs/reproduction.md: what lowers the loss is a map before the
       // MLP, which folds away after training, and a schedule that ends low enough.
       {"best",
-       "what we recommend: no operator, a map before each MLP, learning rates down to 1e-5",
-       {{"train", {{"lr", 2e-3}, {"min_lr", 1e-5}}},
+       "what we recommend: no operator, a map before each MLP, learning rate down to 1e-5",
+       {{"train", {{"min_lr", 1e-5}}},
         {"model", {{"model", "edelta"}, {"branch", "none"}, {"projections", "mlp-pre"}}}}},
       {"smoke",
        "small models and short sequences: seconds",
