@@ -38,7 +38,8 @@ wait $pid 2>/dev/null || true
 # Ask it to stop: it says how to continue.
 "$edelta" reproduce "${subset[@]}" --preset smoke --out "$work/killed" >/dev/null 2>"$work/stderr" &
 pid=$!
-sleep 1.5
+# Its first line of progress says that it has begun, and hears signals.
+for _ in $(seq 300); do [ -s "$work/stderr" ] && break; sleep 0.1; done
 kill -TERM $pid 2>/dev/null || true
 code=0
 wait $pid || code=$?
