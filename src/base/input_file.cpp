@@ -52,15 +52,21 @@ struct Closer {
 
 }  // namespace
 
-InputFile::InputFile(const fs::path& path)
-    : path_(path), descriptor_(open_to_read(path, O_NONBLOCK)) {
+OpenFile open_regular_file(const fs::path& path) {
+  const int descriptor = open_to_read(path, O_NONBLOCK);
   struct stat status;
-  const bool known = ::fstat(descriptor_, &status) == 0;
+  const bool known = ::fstat(descriptor, &status) == 0;
   if (!known || !S_ISREG(status.st_mode)) {
-    ::close(descriptor_);
-    reject(path_, known ? "it is not a regular file" : "its size is unknown");
+    ::close(descriptor);
+    reject(path, known ? "it is not a regular file" : "its size is unknown");
   }
-  remaining_ = static_cast<std::uint64_t>(status.st_size);
+  return {descriptor, static_cast<std::uint64_t>(status.st_size)};
+}
+
+InputFile::InputFile(const fs::path& path) : path_(path) {
+  const OpenFile file = open_regular_file(path);
+  descriptor_ = file.descriptor;
+  remaining_ = file.bytes;
 }
 
 InputFile::~InputFile() { ::close(descriptor_); }

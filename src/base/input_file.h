@@ -8,6 +8,14 @@
 
 namespace edelta::base {
 
+struct OpenFile {
+  int descriptor = -1;
+  std::uint64_t bytes = 0;
+};
+
+// A regular file, open to read; the caller closes it. InputError with the path and the reason.
+OpenFile open_regular_file(const std::filesystem::path& path);
+
 // A regular file read from front to back. Every error, a file that ends early included, throws
 // InputError with the path and the reason.
 class InputFile {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace edelta::base {
@@ -32,6 +33,33 @@ inline Character first_character(std::string_view text) {
   const bool surrogate = point >= 0xd800 && point < 0xe000;
   if (point < smallest || point > 0x10ffff || surrogate) return {};
   return {bytes, point, true};
+}
+
+// Its UTF-8; empty where it is no character.
+inline std::string utf8_of(std::uint32_t point) {
+  if (point < 0x80) return {static_cast<char>(point)};
+  const bool surrogate = point >= 0xd800 && point < 0xe000;
+  if (point > 0x10ffff || surrogate) return {};
+  const std::size_t bytes = point < 0x800 ? 2 : point < 0x10000 ? 3 : 4;
+  std::string text(bytes, '\0');
+  for (std::size_t i = bytes - 1; i > 0; --i, point >>= 6) {
+    text[i] = static_cast<char>(0x80 | (point & 0x3f));
+  }
+  text[0] = static_cast<char>((0xf00U >> bytes & 0xff) | point);
+  return text;
+}
+
+// How many bytes of `text` are certain to be whole characters, or no part of any, whatever follows.
+inline std::size_t whole_characters(std::string_view text) {
+  constexpr std::size_t kLongest = 4;
+  for (std::size_t back = 1; back < kLongest && back <= text.size(); ++back) {
+    const auto byte = static_cast<unsigned char>(text[text.size() - back]);
+    if (byte < 0x80) break;
+    if (byte < 0xc0) continue;  // goes on with what is before it
+    const std::size_t needed = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2;
+    return needed > back ? text.size() - back : text.size();
+  }
+  return text.size();
 }
 
 }  // namespace edelta::base

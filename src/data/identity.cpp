@@ -5,25 +5,39 @@
 #include <nlohmann/json.hpp>
 
 #include "base/checksum.h"
+#include "base/input_file.h"
 #include "base/required_fields.h"
 #include "data/dataset_files.h"
+#include "data/token_files.h"
 #include "edelta/base/error.h"
+#include "edelta/data/tokens.h"
 
 namespace edelta::data {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+// A user's own data has no description, and tokens of another program no tokenizer.
+bool may_be_absent(const std::string& name) {
+  return name == kTaskFile || name == kTokenizerFile || name == kTextFile;
+}
+
+}  // namespace
+
 Identity identify(const fs::path& folder) {
   Identity identity;
-  for (const std::string& name : dataset_files()) {
+  for (const std::string& name : is_token_folder(folder) ? token_files() : dataset_files()) {
     const fs::path file = folder / name;
-    std::error_code error;
-    // A user's own data has no task.json.
-    if (name == kTaskFile && !fs::exists(file, error)) continue;
-    const std::string sum = base::checksum_of_file(file);
-    identity[name] = {fs::file_size(file), sum};
+    if (may_be_absent(name) && !base::is_there(file)) continue;
+    identity[name] = identify_file(file);
   }
   return identity;
+}
+
+FileIdentity identify_file(const fs::path& file) {
+  const std::string sum = base::checksum_of_file(file);
+  return {fs::file_size(file), sum};
 }
 
 void require_identity(const fs::path& folder, const Identity& expected) {

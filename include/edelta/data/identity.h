@@ -18,8 +18,10 @@ struct FileIdentity {
 // The files of a data folder by name.
 using Identity = std::map<std::string, FileIdentity>;
 
-// Of the files that read_dataset() reads; InputError where one of the four sequences is missing.
+// Of the files that read_dataset() or read_token_dataset() reads; InputError where sequences or
+// tokens are missing.
 Identity identify(const std::filesystem::path& folder);
+FileIdentity identify_file(const std::filesystem::path& file);
 
 // InputError that names the first file of `folder` that is missing or differs, and --data as the
 // remedy.
