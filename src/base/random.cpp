@@ -54,6 +54,16 @@ std::uint32_t RandomStream::below(std::uint32_t bound) {
   return static_cast<std::uint32_t>(product >> 32);
 }
 
+std::uint64_t RandomStream::below64(std::uint64_t bound) {
+  const std::uint64_t surplus = -bound % bound;  // 2⁶⁴ mod bound
+  unsigned __int128 product;
+  do {
+    const std::uint64_t high = bits();
+    product = static_cast<unsigned __int128>(high << 32 | bits()) * bound;
+  } while (static_cast<std::uint64_t>(product) < surplus);
+  return static_cast<std::uint64_t>(product >> 64);
+}
+
 double RandomStream::normal() {
   if (has_spare_) {
     has_spare_ = false;

@@ -36,6 +36,8 @@ class RandomStream {
   double uniform();
   // [0, bound) without bias: Lemire's multiplication with rejection; bound > 0.
   std::uint32_t below(std::uint32_t bound);
+  // The same of two words, first the high one, for bounds beyond 2³².
+  std::uint64_t below64(std::uint64_t bound);
   // N(0, 1) by Box and Muller in double precision with portable_math.h: of u₁, u₂ first
   // √(−2 ln(1−u₁)) cos 2πu₂, then the same with sin.
   double normal();

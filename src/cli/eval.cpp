@@ -7,6 +7,7 @@
 
 #include "cli/checks.h"
 #include "cli/commands.h"
+#include "cli/measures.h"
 #include "cli/print_json.h"
 #include "cli/run_options.h"
 #include "cli/strata.h"
@@ -20,31 +21,35 @@ struct Options : RunOptions {
   std::string split = "val";
 };
 
+// Data that the run has never seen, of the kind that it was trained on.
+std::shared_ptr<const train::TrainingData> other_data(const Options& options) {
+  train::TrainConfig config = options.folder().read_config();
+  config.task.reset();
+  config.data = options.data;
+  return load_training_data(config);
+}
+
 void run(const Options& options) {
   const auto model = options.model();
-  const data::Dataset dataset =
-      options.data.empty() ? options.dataset() : data::read_dataset(options.data);
-  const bool validation = options.split == "val";
-  const torch::Tensor& x = validation ? dataset.val_x : dataset.train_x;
-  const torch::Tensor& y = validation ? dataset.val_y : dataset.train_y;
-  if (x.size(2) != model->config().input_dim) {
-    throw InputError(fmt::format("the data has dimension {}; the model was trained on {}",
-                                 x.size(2), model->config().input_dim));
-  }
-  if (x.size(1) > model->config().block_size) {
-    throw InputError(fmt::format("the sequences have {} positions; the model sees at most {}",
-                                 x.size(1), model->config().block_size));
-  }
-  const train::Evaluation evaluation =
-      train::evaluate(*model, x, y, validation ? dataset.val_strata : std::vector<data::Stratum>{});
-  const nlohmann::ordered_json out{{"run", options.run},      {"weights", options.which},
-                                   {"split", options.split},  {"sequences", x.size(0)},
-                                   {"loss", evaluation.loss}, {"strata", evaluation.strata}};
+  const auto data = options.data.empty() ? options.training_data() : other_data(options);
+  data->require_fits(model->config());
+  const auto split = options.split == "val" ? train::Split::val : train::Split::train;
+  const train::Evaluation evaluation = data->evaluate(*model, split);
+  const train::Extent extent = data->extent(split);
+  nlohmann::ordered_json out{{"run", options.run},
+                             {"weights", options.which},
+                             {"split", options.split},
+                             {extent.unit, extent.count},
+                             {"loss", evaluation.loss},
+                             {"strata", evaluation.strata}};
+  if (!evaluation.measures.empty()) out["measures"] = evaluation.measures;
   if (options.json) {
     print_json(out);
     return;
   }
-  fmt::print("{} loss over {} sequences: {:.6e}\n", options.split, x.size(0), evaluation.loss);
+  fmt::print("{} loss over {} {}: {:.6e}\n", options.split, extent.count, extent.unit,
+             evaluation.loss);
+  if (!evaluation.measures.empty()) fmt::print("  {}\n", measures_text(evaluation.measures));
   for (const auto& [name, loss] : evaluation.strata) {
     fmt::print("  of the stratum {} alone: {:.6e}\n", name, loss);
   }
@@ -59,7 +64,7 @@ void add_eval(CLI::App& app) {
   command->add_option("--split", options->split, "val or train")
       ->check(CLI::IsMember({"val", "train"}))
       ->capture_default_str();
-  command->add_option("--data", options->data, "Other data than the run's: a folder of .npy files")
+  command->add_option("--data", options->data, "Other data than the run's: a folder as train takes it")
       ->check(kNotEmpty);
   command->footer(
       std::string(kStrata) +

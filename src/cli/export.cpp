@@ -16,18 +16,27 @@
 namespace edelta::cli {
 namespace {
 
+// Where the file's metadata keeps the tokenizer of a model of text, as JSON.
+constexpr const char* kTokenizerKey = "tokenizer";
+
 struct Options : RunOptions {
   std::string out;
   bool force = false, fold = false;
 };
 
-// How far the outputs of two models are apart on sequences of normal numbers, relative to the
-// largest.
+// Sequences of normal numbers, or of random tokens.
+torch::Tensor random_input(const models::ModelConfig& config) {
+  const at::Generator generator = at::detail::createCPUGenerator(/*seed=*/1);
+  if (config.head == models::Head::continuous) {
+    return torch::randn({4, config.block_size, config.input_dim}, generator);
+  }
+  return torch::randint(0, config.vocab_size, {4, config.block_size}, generator, torch::kInt64);
+}
+
+// How far the outputs of two models are apart, relative to the largest.
 double output_difference(models::Model& a, models::Model& b) {
   const torch::NoGradGuard no_grad;
-  const models::ModelConfig& config = a.config();
-  const torch::Tensor x = torch::randn({4, config.block_size, config.input_dim},
-                                       at::detail::createCPUGenerator(/*seed=*/1));
+  const torch::Tensor x = random_input(a.config());
   const torch::Tensor y = a.predict(x);
   return ((y - b.predict(x)).abs().max() / y.abs().max()).item<double>();
 }
@@ -42,8 +51,11 @@ void run(const Options& options) {
     model = folded;
   }
   const nlohmann::ordered_json config = to_json(model->config());
-  base::write_safetensors(options.out, models::parameters_of(*model),
-                          {{"format", "pt"}, {models::kConfigKey, config.dump()}});
+  base::Metadata metadata{{"format", "pt"}, {models::kConfigKey, config.dump()}};
+  if (const auto tokenizer = options.folder().read_tokenizer()) {
+    metadata[kTokenizerKey] = tokenizer->to_json().dump();
+  }
+  base::write_safetensors(options.out, models::parameters_of(*model), metadata);
   nlohmann::ordered_json out{{"file", options.out},
                              {"weights", options.which},
                              {"model", model->config().model},
@@ -53,8 +65,9 @@ void run(const Options& options) {
     print_json(out);
     return;
   }
-  fmt::print("{} parameters in {}; its metadata holds the configuration\n",
-             model->parameter_count(), options.out);
+  fmt::print("{} parameters in {}; its metadata holds the configuration{}\n",
+             model->parameter_count(), options.out,
+             metadata.contains(kTokenizerKey) ? " and the tokenizer" : "");
   if (options.fold) {
     fmt::print("a {} model without H_pre and H_post; its outputs differ by {:.1e} of the largest\n",
                model->config().model, difference);

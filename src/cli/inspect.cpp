@@ -28,8 +28,7 @@ std::string angles_text(const std::vector<double>& angles) {
 
 void run(const Options& options) {
   const auto model = options.model();
-  const data::Dataset dataset = options.dataset();
-  const auto x = dataset.val_x.narrow(0, 0, std::min(options.sequences, dataset.val_x.size(0)));
+  const torch::Tensor x = options.training_data()->validation_input(options.sequences);
   ProgressLine progress;
   progress.show({fmt::format("the operators on {} sequences", x.size(0))});
   const auto summaries = probes::inspect_operators(*model, x);

@@ -85,6 +85,10 @@ torch::Tensor predictions_of(models::Model& model, const torch::Tensor& input, i
 void run(const Options& options) {
   check_output(options);
   const auto model = options.model();
+  if (model->config().head == models::Head::token) {
+    throw InputError(fmt::format("{}: predict takes models of vectors; this one is of text",
+                                 options.run));
+  }
   const torch::Tensor input = read_input(options, model->config());
   const torch::Tensor predictions = predictions_of(*model, input, options.batch);
   if (options.out == kStream) return write_standard_output(base::format_npy(predictions));

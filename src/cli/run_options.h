@@ -18,7 +18,9 @@ struct RunOptions {
   train::RunFolder folder() const { return train::RunFolder(run); }
   std::shared_ptr<models::Model> model() const;
   // InputError where it is not what the run was trained on.
-  data::Dataset dataset() const { return load_run_data(folder().read_manifest(), data); }
+  std::shared_ptr<const train::TrainingData> training_data() const {
+    return load_run_data(folder().read_manifest(), data);
+  }
 };
 
 // RUN, --weights, --json, --threads and --impl.

@@ -18,6 +18,7 @@
 #include "cli/duration.h"
 #include "cli/interrupted.h"
 #include "cli/machine_options.h"
+#include "cli/measures.h"
 #include "cli/notice.h"
 #include "cli/print_json.h"
 #include "cli/setting_flags.h"
@@ -113,6 +114,11 @@ train::TrainConfig configuration(const Options& options) {
     put(section(given, setting.section), setting.field, values->second[setting.field.key]);
   }
   const train::TrainConfig config = train::train_config_from_json(given, options.config);
+  const auto model = options.settings.find("model");
+  if (config.model.head != models::Head::token && model != options.settings.end() &&
+      model->second.contains("vocab_size")) {
+    throw InputError("--vocab goes with text");
+  }
   check_architecture_has(options, given, config.model);
   return config;
 }
@@ -142,6 +148,10 @@ void print_result(const RunFolder& run, const json& result, bool as_json) {
       number("final_val_loss"));
   for (const auto& [name, loss] : result["strata"].items()) {
     fmt::print("  of the stratum {} alone: {:.4e}\n", name, loss.get<double>());
+  }
+  if (result.contains("measures")) {
+    fmt::print("at the end: {}\n",
+               measures_text(result["measures"].get<std::map<std::string, double>>()));
   }
   fmt::print("{} parameters, {} of training; everything is in {}\n",
              result["parameters"].get<int64_t>(), duration(number("seconds")), run.path().string());
@@ -186,16 +196,17 @@ void require_only_resume(const Options& options) {
 void run(const Options& options) {
   if (const auto warning = base::blas_warning()) notice("{}\n", *warning);
   RunFolder folder(options.resume);
-  std::optional<data::Dataset> dataset;
+  const auto say = [](const std::string& text) { notice("note: {}\n", text); };
+  std::shared_ptr<const train::TrainingData> data;
   if (options.resume.empty()) {
     if (!options.schedule.empty()) throw InputError("--schedule goes with --resume");
     train::TrainConfig config = configuration(options);
     // A user's files are looked at before anything is written, and not again.
     if (!config.data.empty()) {
-      dataset = load_data(config);
-      fit_model_to_data(config, *dataset);
+      data = load_training_data(config, say);
+      data->fit(config);
     }
-    require_memory(config, dataset ? dataset->train_x.size(1) : config.task->steps);
+    require_memory(config, data ? data->positions() : config.task->steps);
     folder = RunFolder(options.out.empty() ? free_folder(config).string() : options.out);
     folder.create(config, options.force);
     if (!options.quiet) notice("run folder: {}\n", folder.path().string());
@@ -212,7 +223,7 @@ void run(const Options& options) {
   std::optional<train::TensorBoardLog> tensorboard;
   train::TrainOptions watching{
       .stop_signal = received_signal,
-      .on_notice = [](const std::string& text) { notice("note: {}\n", text); },
+      .on_notice = say,
       .data = options.data};
   if (progress) watching.on_step = [&](const StepReport& report) { (*progress)(report); };
   if (options.tensorboard) {
@@ -221,8 +232,8 @@ void run(const Options& options) {
       tensorboard->add(entry);
     };
   }
-  const train::TrainOutcome outcome = dataset ? train::train(folder, std::move(*dataset), watching)
-                                              : train::train(folder, watching);
+  const train::TrainOutcome outcome =
+      data ? train::train(folder, data, watching) : train::train(folder, watching);
   progress.reset();
   if (outcome.stopped_by != 0) {
     notice("stopped; continue with: {}\n",
@@ -253,13 +264,15 @@ void add_train(CLI::App& app) {
       ->check(kNotEmpty);
   command
       ->add_option("--data", options->data,
-                   "Folder with train_x.npy, train_y.npy, val_x.npy, val_y.npy; with --resume: "
-                   "where the run's data is now")
+                   "Folder of sequences (train_x.npy, train_y.npy, val_x.npy, val_y.npy) or of text "
+                   "(train.bin, val.bin: see edelta text); with --resume: where the run's data is "
+                   "now")
       ->check(kNotEmpty)
       ->excludes("--task");
   command
       ->add_option("--preset", options->preset,
-                   "Settings to start from (default: paper)" + listed(train::presets()))
+                   "Settings to start from (default: paper; for text: chars)" +
+                       listed(train::presets()))
       ->check(kNotEmpty);
   command
       ->add_option("--config", options->config,
@@ -299,6 +312,7 @@ void add_train(CLI::App& app) {
       "  edelta train --model edelta --task stability --preset smoke\n"
       "  edelta train --model gpt --task gyroscope --seed 123 --out runs/mine\n"
       "  edelta train --model edelta --pool prefix --data my-sequences --iterations 500\n"
+      "  edelta train --model gpt --data my-text --preset chars --iterations 1000\n"
       "  edelta train --resume runs/mine\n"
       "  edelta train --resume runs/mine --iterations 4000 --schedule stretched");
   command->callback([options] {

@@ -24,8 +24,10 @@ int64_t Model::parameter_count() const {
 double least_parameters(const ModelConfig& config) {
   const bool narrow = find_architecture(config.model).sublayer_width == SubLayerWidth::stream;
   const auto width = static_cast<double>(narrow ? config.stream_width() : config.n_embd);
+  const int64_t tokens = config.head == Head::token ? config.vocab_size : 0;
   // Attention has 4 maps of width × width, the MLP 8.
-  return 12 * width * width * static_cast<double>(config.n_layer);
+  return 12 * width * width * static_cast<double>(config.n_layer) +
+         static_cast<double>(tokens) * static_cast<double>(config.n_embd);
 }
 
 std::string weights_text(const ModelConfig& config) {

@@ -94,13 +94,13 @@ std::vector<train::TrainConfig> configurations(const DepthProbeOptions& options)
 }
 
 void train_to_the_end(models::Model& model, const train::TrainConfig& config,
-                      const data::Dataset& dataset,
+                      const train::TrainingData& data,
                       const std::function<void(int64_t iteration)>& on_step) {
   train::AdamW optimiser(model, config.train);
   models::State state;
   for (int64_t iteration = 0; iteration < config.train.iterations; ++iteration) {
     const train::StepOutcome outcome =
-        iteration_gradients(model, optimiser, state, config.train, dataset, iteration);
+        iteration_gradients(model, optimiser, state, config.train, data, iteration);
     if (!std::isfinite(outcome.total()) || !std::isfinite(outcome.gradient_norm)) {
       throw Failure(
           fmt::format("{} with {} layers, iteration {}: the loss is {}, the gradient norm {}",
@@ -187,6 +187,7 @@ DepthProfile profile_depth(models::Model& model, const Tensor& x, const Tensor& 
 std::vector<DepthRun> probe_depth(const DepthProbeOptions& options) {
   const std::vector<train::TrainConfig> configs = configurations(options);
   const data::Dataset dataset = load_data(configs.front());
+  const auto data = train::vector_data(dataset);
   DepthProgress progress{.runs = static_cast<int64_t>(configs.size()),
                          .iterations = options.iterations};
   const auto report = [&](int64_t iteration) {
@@ -207,7 +208,7 @@ std::vector<DepthRun> probe_depth(const DepthProbeOptions& options) {
     run.layers = config.model.n_layer;
     run.start = profile();
     if (options.iterations > 0) {
-      train_to_the_end(*model, config, dataset, report);
+      train_to_the_end(*model, config, *data, report);
       run.trained = profile();
     }
     ++progress.done;

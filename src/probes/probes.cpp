@@ -53,7 +53,7 @@ Tensor true_trajectories(const train::RunManifest& run, const RolloutOptions& op
     require_feedback(made.val_x, made.val_y);
     return made.val_x;
   }
-  const data::Dataset there = train::load_run_data(run, options.data);
+  const data::Dataset there = train::load_run_vectors(run, options.data);
   require_feedback(there.val_x, there.val_y);
   return there.val_x.narrow(0, 0, std::min(options.trajectories, there.val_x.size(0)));
 }
@@ -79,6 +79,9 @@ NormProbe probe_norms(models::Model& model, const NormProbeOptions& options) {
   const torch::NoGradGuard no_grad;
   model.eval();
   const int64_t positions = options.positions, block = model.config().block_size;
+  if (model.config().head == models::Head::token) {
+    throw InputError("norms are those of models of vectors; the run's is one of text");
+  }
   if (positions > block) {
     throw InputError(fmt::format("positions is {}; the model sees at most {}", positions, block));
   }

@@ -27,9 +27,9 @@ struct Measure {
   ordered_json operator()(const ProbeOperators& probe) const {
     const train::RunFolder run(probe.run);
     const auto model = train::load_run_model(run, train::Which::best);
-    const torch::Tensor x = train::load_run_data(run.read_manifest(), {}).val_x;
+    const auto data = train::load_run_data(run.read_manifest());
     return probes::to_json(
-        probes::inspect_operators(*model, x.narrow(0, 0, std::min(probe.sequences, x.size(0)))));
+        probes::inspect_operators(*model, data->validation_input(probe.sequences)));
   }
   ordered_json operator()(probes::ReflectionProbeOptions options) const {
     options.workers = base::threads();

@@ -5,6 +5,8 @@
 #include "edelta/base/error.h"
 #include "edelta/base/json_fields.h"
 #include "edelta/base/machine.h"
+#include "edelta/data/tokens.h"
+#include "edelta/models/registry.h"
 
 namespace edelta::train {
 
@@ -84,15 +86,6 @@ models::ModelConfig scaled(models::ModelConfig matched, double size) {
   return matched;
 }
 
-void fit_model(TrainConfig& config, int64_t dim, int64_t length) {
-  models::ModelConfig& model = config.model;
-  model.input_dim = dim;
-  if (!config.own_block) model.block_size = length;
-  require(model.block_size >= length,
-          fmt::format("{} is {}; the sequences have {} positions",
-                      field_name<models::ModelConfig>("block_size"), model.block_size, length));
-}
-
 // A short run warms up for a part of it only, unless it is told how long.
 void scale_warmup(Protocol& protocol) {
   protocol.warmup = std::min(protocol.warmup, std::max<int64_t>(protocol.iterations, 0) / 10);
@@ -150,6 +143,27 @@ nlohmann::ordered_json to_json(const TrainConfig& config) {
 
 namespace {
 
+// What `given` and the preset say of the model, completed by what follows from the data.
+json model_settings(const json& given, const json& preset, bool tokens) {
+  json model = merged(section(preset, "model"), section(given, "model"));
+  if (tokens && !model.contains("head")) model["head"] = "token";
+  const auto head = model.find("head");
+  const auto& architecture = models::find_architecture(text_at(model, "model", "edelta"));
+  // Operators that look at the whole sequence would see the tokens that are to be predicted.
+  if (head != model.end() && *head == "token" && !model.contains("pool") &&
+      has_option(architecture, "pool")) {
+    model["pool"] = "prefix";
+  }
+  return model;
+}
+
+void require_causal(const models::ModelConfig& model) {
+  if (model.head != models::Head::token) return;
+  require(models::find_architecture(model.model).causal(model),
+          "pool is 'sequence'; with tokens every position would see those that it is to predict: "
+          "it must be prefix or token");
+}
+
 TrainConfig read_train_config(const json& given) {
   require(given.is_object(), "must be a JSON object");
   refuse_unknown_keys(given, {"preset", "train", "model", "task", "data"}, "the configuration");
@@ -157,14 +171,17 @@ TrainConfig read_train_config(const json& given) {
     require(!value.is_null(), fmt::format("{} is null; leave it out instead", key));
   }
   TrainConfig config;
-  config.preset = text_at(given, "preset", config.preset);
+  config.data = text_at(given, "data", "");
+  require(!given.contains("data") || !config.data.empty(), "data is empty; it must be a folder");
+  const bool tokens = !config.data.empty() && data::is_token_folder(config.data);
+  config.preset = text_at(given, "preset", tokens ? "chars" : config.preset);
   const double size = find_preset(config.preset).size;
   const json& preset = find_preset(config.preset).settings;
   const json protocol = section(given, "train");
   fields_from_json(merged(section(preset, "train"), protocol), config.train, "train");
   if (!protocol.contains("warmup")) scale_warmup(config.train);
 
-  const json model = merged(section(preset, "model"), section(given, "model"));
+  const json model = model_settings(given, preset, tokens);
   const models::ModelConfig matched =
       scaled(models::matched_config(text_at(model, "model", "edelta")), size);
   // No more than these: what is not named has defaults that may follow what is.
@@ -172,12 +189,15 @@ TrainConfig read_train_config(const json& given) {
       {"model", matched.model}, {"n_layer", matched.n_layer}, {"n_embd", matched.n_embd}};
   config.model = models::model_config_from_json(merged(sizes, model), "model");
   config.own_block = model.contains("block_size");
+  if (model.contains("vocab_size")) config.vocab = config.model.vocab_size;
+  require_causal(config.model);
 
-  config.data = text_at(given, "data", "");
-  require(!given.contains("data") || !config.data.empty(), "data is empty; it must be a folder");
   if (config.data.empty()) {
     const json task = section(given, "task");
     require(task.contains("task"), "task is missing; so is a data folder");
+    require(config.model.head == models::Head::continuous,
+            fmt::format("the preset or the head is for text; '{}' is sequences of vectors",
+                        text_at(task, "task", "")));
     config.task =
         merged(preset_for_task(preset, text_at(task, "task", "")), task).get<data::TaskOptions>();
     fit_model(config, config.task->dim, config.task->steps);
@@ -198,14 +218,18 @@ TrainConfig train_config_from_json(const json& given, const std::string& source)
 }
 
 data::Dataset load_data(const TrainConfig& config) {
+  require(config.model.head == models::Head::continuous,
+          "this looks at models of vectors; the run's is one of text");
   return config.task ? data::generate(*config.task) : data::read_dataset(config.data);
 }
 
-void fit_model_to_data(TrainConfig& config, const data::Dataset& dataset) {
-  require(config.model.head == models::Head::continuous,
-          "head is 'token'; training takes sequences of vectors: it must be 'continuous'");
-  fit_model(config, dataset.train_x.size(2), dataset.train_x.size(1));
-  config.own_block = true;  // from now on
+void fit_model(TrainConfig& config, int64_t dim, int64_t length) {
+  models::ModelConfig& model = config.model;
+  model.input_dim = dim;
+  if (!config.own_block) model.block_size = length;
+  require(model.block_size >= length,
+          fmt::format("{} is {}; the sequences have {} positions",
+                      field_name<models::ModelConfig>("block_size"), model.block_size, length));
 }
 
 void require_memory(const TrainConfig& config, int64_t positions) {
@@ -236,7 +260,7 @@ std::vector<Setting> settings() {
     }
   };
   nlohmann::ordered_json model = models::to_json(models::ModelConfig{});
-  for (const char* key : {"n_layer", "n_embd", "block_size"}) model.erase(key);
+  for (const char* key : {"n_layer", "n_embd", "block_size", "vocab_size"}) model.erase(key);
   add("train", fields_to_json(Protocol{}));
   add("model", model);
   add("task", {{"seed", data::TaskOptions{}.seed}});
@@ -261,6 +285,26 @@ const std::vector<Preset>& presets() {
        "what we recommend: no operator, a map before each MLP, learning rate down to 1e-5",
        {{"train", {{"min_lr", 1e-5}}},
         {"model", {{"model", "edelta"}, {"branch", "none"}, {"projections", "mlp-pre"}}}}},
+      {"chars",
+       "text: the matched sizes, windows of 128 tokens: minutes on two cores",
+       {{"train", {{"batch", 16}, {"beta2", 0.99}, {"eval_interval", 250}}},
+        {"model", {{"head", "token"}, {"block_size", 128}}}}},
+      {"gpt2",
+       "text: the sizes and the protocol of GPT-2's smallest model; weeks on two cores",
+       {{"train",
+         {{"iterations", 600'000},
+          {"batch", 12},
+          {"accumulate", 40},
+          {"lr", 6e-4},
+          {"min_lr", 6e-5},
+          {"warmup", 2000},
+          {"eval_interval", 1000}}},
+        {"model",
+         {{"head", "token"},
+          {"n_layer", 12},
+          {"n_embd", 768},
+          {"n_head", 12},
+          {"block_size", 1024}}}}},
       {"smoke",
        "small models and short sequences: seconds",
        {{"train",

@@ -36,7 +36,7 @@ Evaluation evaluate(models::Model& model, const Tensor& x, const Tensor& y,
     positions.push_back(squares.mean(2));
   }
   const Tensor of_sequences = torch::cat(sequences), of_positions = torch::cat(positions);
-  Evaluation evaluation{of_sequences.mean().item<double>(), {}};
+  Evaluation evaluation{.loss = of_sequences.mean().item<double>()};
   for (const data::Stratum& stratum : strata) {
     evaluation.strata[stratum.name] = stratum_loss(stratum, of_sequences, of_positions);
   }

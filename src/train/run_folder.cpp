@@ -11,6 +11,7 @@
 #include "base/input_file.h"
 #include "base/json.h"
 #include "base/required_fields.h"
+#include "data/token_files.h"
 #include "edelta/base/error.h"
 #include "edelta/base/machine.h"
 #include "edelta/models/model_file.h"
@@ -80,7 +81,8 @@ void require_own_models(const RunFolder& run, const std::string& id) {
 void remove_run(const RunFolder& run) {
   // config.json first: what is left of a half-removed run is no run.
   for (const fs::path& path : {run.config_file(), run.result_file(), run.metrics_file(),
-                               run.best_folder(), run.checkpoint_file().parent_path()}) {
+                               run.best_folder(), run.checkpoint_file().parent_path(),
+                               run.tokenizer_file()}) {
     std::error_code error;
     fs::remove_all(path, error);
     if (error) throw Failure(fmt::format("{}: {}", path.string(), error.message()));
@@ -111,7 +113,7 @@ void RunFolder::create(const TrainConfig& config, bool replace) const {
     require_utf8(config.data);
     manifest.config.data = fs::absolute(config.data).lexically_normal();
     manifest.data_files = data::identify(config.data);
-    if (!config.own_block) fit_model_to_data(manifest.config, data::read_dataset(config.data));
+    if (!config.fitted) load_training_data(config)->fit(manifest.config);
   }
   const bool was_there = is_there(path_);
   base::make_folder(path_);
@@ -124,6 +126,11 @@ void RunFolder::create(const TrainConfig& config, bool replace) const {
   }
   if (was_there && replace) remove_run(*this);
   base::make_folder(checkpoint_file().parent_path());
+  if (const auto own = manifest.data_files.find(data::kTokenizerFile);
+      own != manifest.data_files.end()) {
+    const fs::path there = fs::path(manifest.config.data) / data::kTokenizerFile;
+    base::write_text_atomically(tokenizer_file(), base::read_text(there, own->second.bytes));
+  }
   ordered_json identity = to_json(manifest.config);
   identity["data_files"] = data::identity_to_json(manifest.data_files);
   manifest.id = base::checksum_of(identity.dump());
@@ -202,14 +209,41 @@ std::vector<json> RunFolder::read_metrics() const {
   return entries;
 }
 
-data::Dataset load_run_data(const RunManifest& manifest, const std::string& where) {
-  if (manifest.config.task) {
-    if (!where.empty()) throw InputError("--data: the run's data is generated, not read");
-    return load_data(manifest.config);
+std::shared_ptr<const data::Tokenizer> RunFolder::read_tokenizer() const {
+  const data::Identity files = read_manifest().data_files;
+  const auto own = files.find(data::kTokenizerFile);
+  if (own == files.end()) return nullptr;
+  if (base::checksum_of_file(tokenizer_file()) != own->second.checksum) {
+    throw InputError(fmt::format("{} is not what the run was trained with",
+                                 tokenizer_file().string()));
   }
-  const std::string folder = where.empty() ? manifest.config.data : where;
-  if (!manifest.id.empty()) data::require_identity(folder, manifest.data_files);
-  return data::read_dataset(folder);
+  return data::read_tokenizer(tokenizer_file());
+}
+
+namespace {
+
+// The configuration with its data where it is now.
+TrainConfig located(const RunManifest& manifest, const std::string& where) {
+  TrainConfig config = manifest.config;
+  if (config.task) {
+    if (!where.empty()) throw InputError("--data: the run's data is generated, not read");
+    return config;
+  }
+  if (!where.empty()) config.data = where;
+  if (!manifest.id.empty()) data::require_identity(config.data, manifest.data_files);
+  return config;
+}
+
+}  // namespace
+
+std::shared_ptr<const TrainingData> load_run_data(
+    const RunManifest& manifest, const std::string& where,
+    const std::function<void(const std::string&)>& on_notice) {
+  return load_training_data(located(manifest, where), on_notice);
+}
+
+data::Dataset load_run_vectors(const RunManifest& manifest, const std::string& where) {
+  return load_data(located(manifest, where));
 }
 
 std::shared_ptr<models::Model> load_run_model(const RunFolder& run, Which which) {

@@ -27,13 +27,13 @@ using Clock = std::chrono::steady_clock;
 
 class Run {
  public:
-  Run(const RunFolder& folder, RunManifest manifest, data::Dataset dataset,
+  Run(const RunFolder& folder, RunManifest manifest, std::shared_ptr<const TrainingData> data,
       const TrainOptions& options)
       : folder_(folder),
         options_(options),
         manifest_(std::move(manifest)),
         config_(manifest_.config),
-        dataset_(std::move(dataset)),
+        data_(std::move(data)),
         model_(make_model()),
         optimiser_(*model_, config_.train),
         started_(Clock::now()) {
@@ -74,7 +74,7 @@ class Run {
 
  private:
   std::shared_ptr<models::Model> make_model() {
-    fit_model_to_data(config_, dataset_);
+    data_->fit(config_);
     return models::make_model(config_.model, config_.train.seed);
   }
 
@@ -149,7 +149,7 @@ class Run {
   std::optional<StepOutcome> step() {
     const models::State before = state_;
     StepOutcome outcome =
-        iteration_gradients(*model_, optimiser_, state_, config_.train, dataset_,
+        iteration_gradients(*model_, optimiser_, state_, config_.train, *data_,
                             progress_.iteration, [this] { return signal() != 0; });
     if (outcome.given_up) {
       state_ = before;
@@ -194,7 +194,7 @@ class Run {
 
   double tokens() const {
     const Protocol& protocol = config_.train;
-    return static_cast<double>(protocol.batch * protocol.accumulate * dataset_.train_x.size(1));
+    return static_cast<double>(protocol.batch * protocol.accumulate * data_->positions());
   }
 
   void log(const ordered_json& entry) {
@@ -225,9 +225,9 @@ class Run {
   }
 
   double validate() {
-    const Evaluation evaluation =
-        evaluate(*model_, dataset_.val_x, dataset_.val_y, dataset_.val_strata);
+    const Evaluation evaluation = data_->evaluate(*model_, Split::val);
     ordered_json entry{{"iteration", progress_.iteration}, {"val_loss", evaluation.loss}};
+    for (const auto& [name, value] : evaluation.measures) entry[name] = value;
     if (!evaluation.strata.empty()) entry["strata"] = evaluation.strata;
     log(entry);
     if (!std::isfinite(evaluation.loss)) {
@@ -252,9 +252,7 @@ class Run {
 
   ordered_json finish() {
     // A run that was already complete when it was resumed has not been evaluated by this process.
-    if (!latest_val_loss_) {
-      latest_ = evaluate(*model_, dataset_.val_x, dataset_.val_y, dataset_.val_strata);
-    }
+    if (!latest_val_loss_) latest_ = data_->evaluate(*model_, Split::val);
     ordered_json result{{"model", config_.model.model},
                         {"task", config_.task ? config_.task->task : config_.data},
                         {"preset", config_.preset},
@@ -270,6 +268,7 @@ class Run {
                         {"machine", base::describe_machine()},
                         {kRunIdKey, manifest_.id},
                         {"metrics_sum", progress_.metrics_sum}};
+    if (!latest_.measures.empty()) result["measures"] = latest_.measures;
     result = base::sealed(result);
     base::write_json(folder_.result_file(), result);
     return result;
@@ -279,7 +278,7 @@ class Run {
   const TrainOptions& options_;
   RunManifest manifest_;
   TrainConfig config_;
-  data::Dataset dataset_;
+  std::shared_ptr<const TrainingData> data_;
   std::shared_ptr<models::Model> model_;
   AdamW optimiser_;
   models::State state_;
@@ -294,34 +293,24 @@ class Run {
 
 }  // namespace
 
-Tensor batch_rows(const Protocol& protocol, int64_t iteration, int64_t part, int64_t rows) {
-  const int64_t index = iteration * protocol.accumulate + part;
-  base::RandomStream random(protocol.seed, base::Stream::batches, static_cast<uint64_t>(index));
-  std::vector<int64_t> chosen(static_cast<size_t>(protocol.batch));
-  for (int64_t& row : chosen) row = random.below(static_cast<uint32_t>(rows));
-  return torch::tensor(chosen, torch::kInt64);
-}
-
 StepOutcome iteration_gradients(models::Model& model, AdamW& optimiser, models::State& state,
-                                const Protocol& protocol, const data::Dataset& dataset,
+                                const Protocol& protocol, const TrainingData& data,
                                 int64_t iteration, const std::function<bool()>& gives_up) {
   if (model.config().dropout > 0) {
     base::RandomStream random(protocol.seed, base::Stream::dropout,
                               static_cast<uint64_t>(iteration));
     torch::manual_seed(random.bits());
   }
-  const auto batch_of = [&](int64_t part) -> models::Batch {
-    const Tensor rows = batch_rows(protocol, iteration, part, dataset.train_x.size(0));
-    return {dataset.train_x.index_select(0, rows), dataset.train_y.index_select(0, rows)};
-  };
+  const auto batch_of = [&](int64_t part) { return data.batch(protocol, iteration, part); };
   return compute_gradients(model, optimiser, state, batch_of,
                            {.parts = protocol.accumulate, .gives_up = gives_up});
 }
 
 namespace {
 
-TrainOutcome train_with(const RunFolder& folder, const TrainOptions& options,
-                        const std::function<data::Dataset(const RunManifest&)>& load) {
+using Load = std::function<std::shared_ptr<const TrainingData>(const RunManifest&)>;
+
+TrainOutcome train_with(const RunFolder& folder, const TrainOptions& options, const Load& load) {
   if (folder.finished()) return {0, folder.read_result()};
   RunManifest manifest = folder.read_manifest();
   if (manifest.id.empty()) {
@@ -331,20 +320,21 @@ TrainOutcome train_with(const RunFolder& folder, const TrainOptions& options,
                     folder.path().string(), folder.config_file().string()));
   }
   const base::FileLock lock = lock_run(folder);
-  data::Dataset dataset = load(manifest);
-  return Run(folder, std::move(manifest), std::move(dataset), options).to_the_end();
+  auto data = load(manifest);
+  return Run(folder, std::move(manifest), std::move(data), options).to_the_end();
 }
 
 }  // namespace
 
 TrainOutcome train(const RunFolder& folder, const TrainOptions& options) {
   return train_with(folder, options, [&](const RunManifest& manifest) {
-    return load_run_data(manifest, options.data);
+    return load_run_data(manifest, options.data, options.on_notice);
   });
 }
 
-TrainOutcome train(const RunFolder& folder, data::Dataset dataset, const TrainOptions& options) {
-  return train_with(folder, options, [&](const RunManifest&) { return std::move(dataset); });
+TrainOutcome train(const RunFolder& folder, std::shared_ptr<const TrainingData> data,
+                   const TrainOptions& options) {
+  return train_with(folder, options, [&](const RunManifest&) { return data; });
 }
 
 }  // namespace edelta::train

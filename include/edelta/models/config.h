@@ -45,7 +45,8 @@ struct ModelConfig {
     visit(Field{"block_size", "Longest sequence (default: that of the data)", "block"},
           self.block_size);
     visit(Field{"input_dim", ""}, self.input_dim);
-    visit(Field{"vocab_size", ""}, self.vocab_size);
+    visit(Field{"vocab_size", "Vocabulary of text (default: that of the data)", "vocab"},
+          self.vocab_size);
     visit(Field{"bias", "Biases in the transformer: true or false"}, self.bias);
     visit(Field{"dropout", "Dropout probability"}, self.dropout);
     visit(Field{"init_std", "Standard deviation of the weights at the start"}, self.init_std);

@@ -63,8 +63,11 @@ struct TrainConfig {
   Protocol train;
   models::ModelConfig model;
   std::optional<data::TaskOptions> task;  // a generated task …
-  std::string data;                       // … or a folder with the user's own sequences
+  std::string data;                       // … or a folder with the user's own sequences or text
   bool own_block = false;  // model.block_size was asked for, and is not to follow the data
+  // The vocabulary that was asked for; else it is that of the tokens' folder.
+  std::optional<int64_t> vocab = {};
+  bool fitted = false;  // the model has what the data decides
 };
 
 void validate(const TrainConfig& config);
@@ -75,14 +78,15 @@ nlohmann::ordered_json to_json(const TrainConfig& config);
 // model, task and data; what it does not say comes from the preset, what the preset does not say
 // from the matched configuration of the model and the paper's protocol. `model` may be a string,
 // the name of the architecture, and `task` likewise; settings go by their keys or by the names of
-// their flags. InputError that names `source`, unless it is empty, and the key.
+// their flags. A data folder of tokens means another preset and pool than one of vectors, where
+// none is named. InputError that names `source`, unless it is empty, and the key.
 TrainConfig train_config_from_json(const nlohmann::json& given, const std::string& source);
 
-// The data that the configuration names.
+// The sequences of vectors that the configuration names.
 data::Dataset load_data(const TrainConfig& config);
-// Gives the model the data's dimension, and a block as long as its sequences; InputError where a
-// shorter one was asked for.
-void fit_model_to_data(TrainConfig& config, const data::Dataset& dataset);
+// Gives the model the dimension of such sequences, and a block as long; InputError where a shorter
+// one was asked for.
+void fit_model(TrainConfig& config, int64_t dim, int64_t length);
 
 // InputError that names what is too large where training cannot fit into the memory there is,
 // counting only what it needs at the least.
@@ -96,7 +100,7 @@ struct Setting {
 };
 std::vector<Setting> settings();
 
-// "paper", "quick", "best" and "smoke", with a line each on what they are for.
+// The presets by name, with a line each on what they are for.
 struct Preset {
   std::string name;
   std::string summary;

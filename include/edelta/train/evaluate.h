@@ -14,7 +14,9 @@ namespace edelta::train {
 
 struct Evaluation {
   double loss = 0;
-  std::map<std::string, double> strata;
+  std::map<std::string, double> strata = {};
+  // What else the loss means, by name: perplexity and bits_per_byte of text.
+  std::map<std::string, double> measures = {};
 };
 
 // Mean squared error over all sequences of x [N, T, dim], and over the sequences or positions of

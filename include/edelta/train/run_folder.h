@@ -4,6 +4,7 @@
 //   checkpoint/checkpoint.safetensors  where to resume
 //   best/                              the model with the lowest validation loss
 //   result.json                        written at the end
+//   tokenizer.json                     of a model of text, as the data had it
 //   lock                               held by the process that trains
 // Every file carries a checksum and says which run it belongs to: what was changed, damaged, cut
 // off or taken from another run is an InputError.
@@ -19,6 +20,7 @@
 #include "edelta/data/identity.h"
 #include "edelta/models/model.h"
 #include "edelta/train/config.h"
+#include "edelta/train/training_data.h"
 
 namespace edelta::train {
 
@@ -67,6 +69,7 @@ class RunFolder {
   }
   std::filesystem::path best_folder() const { return path_ / "best"; }
   std::filesystem::path result_file() const { return path_ / "result.json"; }
+  std::filesystem::path tokenizer_file() const { return path_ / "tokenizer.json"; }
   std::filesystem::path lock_file() const { return path_ / "lock"; }
 
   bool exists() const;
@@ -88,6 +91,8 @@ class RunFolder {
   // Whole lines; InputError where one is damaged, or where lines are missing that the checkpoint or
   // the result knows of.
   std::vector<nlohmann::json> read_metrics() const;
+  // Null where the run's data has none: sequences of vectors, or tokens of unknown meaning.
+  std::shared_ptr<const data::Tokenizer> read_tokenizer() const;
 
  private:
   std::filesystem::path path_;
@@ -95,7 +100,11 @@ class RunFolder {
 
 // The run's data: generated, or read from where it was, or from `where` it is now. InputError where
 // a user's files are not those that the run was made with.
-data::Dataset load_run_data(const RunManifest& manifest, const std::string& where = {});
+std::shared_ptr<const TrainingData> load_run_data(
+    const RunManifest& manifest, const std::string& where = {},
+    const std::function<void(const std::string&)>& on_notice = {});
+// The same for who needs the vectors themselves; InputError where the data is text.
+data::Dataset load_run_vectors(const RunManifest& manifest, const std::string& where = {});
 
 // Which of a run's two models.
 enum class Which { best, last };

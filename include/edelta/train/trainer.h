@@ -11,6 +11,7 @@
 #include "edelta/train/evaluate.h"
 #include "edelta/train/run_folder.h"
 #include "edelta/train/step.h"
+#include "edelta/train/training_data.h"
 
 namespace edelta::train {
 
@@ -43,14 +44,10 @@ struct TrainOutcome {
   nlohmann::json result;
 };
 
-// The rows of the batch that iteration `iteration` (from 0) sees in its `part`-th accumulated
-// batch: uniform with replacement, a function of the seed and these numbers alone.
-torch::Tensor batch_rows(const Protocol& protocol, int64_t iteration, int64_t part, int64_t rows);
-
 // The gradients of iteration `iteration` (from 0) on the training split: its batches and dropout
 // masks are functions of the seed and of this number alone.
 StepOutcome iteration_gradients(models::Model& model, AdamW& optimiser, models::State& state,
-                                const Protocol& protocol, const data::Dataset& dataset,
+                                const Protocol& protocol, const TrainingData& data,
                                 int64_t iteration, const std::function<bool()>& gives_up = {});
 
 // Runs, or continues, the run in `folder` to its end. The folder's config.json is the
@@ -58,7 +55,7 @@ StepOutcome iteration_gradients(models::Model& model, AdamW& optimiser, models::
 // iteration and the tensor; the last checkpoint stays.
 TrainOutcome train(const RunFolder& folder, const TrainOptions& options = {});
 // The same on data that the caller has at hand: what the configuration names, or its own.
-TrainOutcome train(const RunFolder& folder, data::Dataset dataset,
+TrainOutcome train(const RunFolder& folder, std::shared_ptr<const TrainingData> data,
                    const TrainOptions& options = {});
 
 }  // namespace edelta::train

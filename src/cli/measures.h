@@ -1,0 +1,25 @@
+// What the loss of text means, as train and eval print it.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <map>
+#include <string>
+
+namespace edelta::cli {
+
+// "perplexity 6.55, 2.71 bits per byte"
+inline std::string measures_text(const std::map<std::string, double>& measures) {
+  std::string text;
+  const auto add = [&](const char* name, const char* pattern) {
+    const auto found = measures.find(name);
+    if (found == measures.end()) return;
+    text += text.empty() ? "" : ", ";
+    text += fmt::format(fmt::runtime(pattern), found->second);
+  };
+  add("perplexity", "perplexity {:.4g}");
+  add("bits_per_byte", "{:.4f} bits per byte");
+  return text;
+}
+
+}  // namespace edelta::cli

@@ -1,0 +1,81 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/random.h"
+#include "edelta/base/error.h"
+#include "edelta/train/training_data.h"
+
+namespace edelta::train {
+
+using torch::Tensor;
+
+Tensor batch_rows(const Protocol& protocol, int64_t iteration, int64_t part, int64_t rows) {
+  const int64_t index = iteration * protocol.accumulate + part;
+  base::RandomStream random(protocol.seed, base::Stream::batches, static_cast<uint64_t>(index));
+  std::vector<int64_t> chosen(static_cast<size_t>(protocol.batch));
+  for (int64_t& row : chosen) row = random.below(static_cast<uint32_t>(rows));
+  return torch::tensor(chosen, torch::kInt64);
+}
+
+namespace {
+
+class VectorData : public TrainingData {
+ public:
+  explicit VectorData(data::Dataset dataset) : dataset_(std::move(dataset)) {}
+
+  void fit(TrainConfig& config) const override {
+    if (config.model.head != models::Head::continuous) {
+      throw InputError("head is 'token'; for sequences of vectors it must be 'continuous'");
+    }
+    fit_model(config, dataset_.train_x.size(2), positions());
+    config.own_block = true;  // from now on
+    config.fitted = true;
+  }
+
+  void require_fits(const models::ModelConfig& model) const override {
+    const Tensor& x = dataset_.val_x;
+    if (model.head != models::Head::continuous) {
+      throw InputError("the data is sequences of vectors; the model was trained on tokens");
+    }
+    if (x.size(2) != model.input_dim) {
+      throw InputError(fmt::format("the data has dimension {}; the model was trained on {}",
+                                   x.size(2), model.input_dim));
+    }
+    if (x.size(1) > model.block_size) {
+      throw InputError(fmt::format("the sequences have {} positions; the model sees at most {}",
+                                   x.size(1), model.block_size));
+    }
+  }
+
+  int64_t positions() const override { return dataset_.train_x.size(1); }
+
+  models::Batch batch(const Protocol& protocol, int64_t iteration, int64_t part) const override {
+    const Tensor rows = batch_rows(protocol, iteration, part, dataset_.train_x.size(0));
+    return {dataset_.train_x.index_select(0, rows), dataset_.train_y.index_select(0, rows)};
+  }
+
+  Tensor validation_input(int64_t sequences) const override {
+    return dataset_.val_x.narrow(0, 0, std::min(sequences, dataset_.val_x.size(0)));
+  }
+
+  Evaluation evaluate(models::Model& model, Split split) const override {
+    if (split == Split::train) return train::evaluate(model, dataset_.train_x, dataset_.train_y);
+    return train::evaluate(model, dataset_.val_x, dataset_.val_y, dataset_.val_strata);
+  }
+
+  Extent extent(Split split) const override {
+    return {(split == Split::train ? dataset_.train_x : dataset_.val_x).size(0), "sequences"};
+  }
+
+ private:
+  data::Dataset dataset_;
+};
+
+}  // namespace
+
+std::shared_ptr<const TrainingData> vector_data(data::Dataset dataset) {
+  return std::make_shared<VectorData>(std::move(dataset));
+}
+
+}  // namespace edelta::train
