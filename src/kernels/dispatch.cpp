@@ -6,7 +6,9 @@
 #include "kernels/adamw.h"
 #include "kernels/attention.h"
 #include "kernels/cpu.h"
+#include "kernels/cross_entropy.h"
 #include "kernels/delta.h"
+#include "kernels/embedding.h"
 #include "kernels/fma_peak.h"
 #include "kernels/geodesic.h"
 #include "kernels/hybrid.h"
@@ -30,6 +32,9 @@
   X(mlp_backward, MlpBackward)                          \
   X(attention_forward, AttentionForward)                \
   X(attention_backward, AttentionBackward)              \
+  X(embedding_forward, EmbeddingForward)                \
+  X(embedding_backward, EmbeddingBackward)              \
+  X(cross_entropy, CrossEntropy)                        \
   X(sequence_mean_forward, SequenceMeanForward)         \
   X(sequence_mean_backward, SequenceMeanBackward)       \
   X(hybrid_forward, HybridForward)                      \

@@ -1,13 +1,14 @@
 #include "models/head.h"
 
+#include "edelta/ops/cross_entropy.h"
+#include "edelta/ops/embedding.h"
+
 namespace edelta::models {
 namespace {
 
 using torch::Tensor;
 using torch::nn::Embedding;
 using torch::nn::Linear;
-
-constexpr int64_t kIgnoredTarget = -1;
 
 double entries(const Tensor& tensor) { return static_cast<double>(tensor.numel()); }
 
@@ -21,12 +22,15 @@ class ContinuousHead : public HeadLayers {
         output_proj_(
             model.register_module("output_proj", Linear(config.n_embd, config.input_dim))) {}
 
-  Tensor embed(const Tensor& input) override {
-    return input_proj_->forward(input) + pos_emb_.narrow(1, 0, input.size(1));
-  }
   ops::Affine output() const override { return {output_proj_->weight, output_proj_->bias}; }
-  Tensor loss(const Tensor& prediction, const Tensor& target) const override {
-    return torch::mse_loss(prediction, target);
+  Embedded embed(const Tensor& input) override {
+    return {input_proj_->forward(input) + pos_emb_.narrow(1, 0, input.size(1)), output()};
+  }
+  Result finish(const Tensor& x, const ops::Norm& norm, const ops::Affine& output,
+                const Batch& batch) const override {
+    const Tensor prediction = ops::linear(x, norm, output);
+    if (!batch.target.defined()) return {prediction, {}};
+    return {prediction, torch::mse_loss(prediction, batch.target)};
   }
   std::vector<Tensor> tables() const override { return {pos_emb_}; }
   double weights_per_token() const override {
@@ -38,20 +42,25 @@ class ContinuousHead : public HeadLayers {
   Linear input_proj_, output_proj_;
 };
 
-// Indices in, logits out; cross-entropy without the targets −1. lm_head is tied to wte.
+// Indices in, logits out; cross-entropy without the targets −1. lm_head is tied to wte. The loss
+// does not need the logits, which are larger than all else of the model.
 class TokenHead : public HeadLayers {
  public:
   TokenHead(const ModelConfig& config, torch::nn::Module& transformer)
       : wte_(transformer.register_module("wte", Embedding(config.vocab_size, config.n_embd))),
         wpe_(transformer.register_module("wpe", Embedding(config.block_size, config.n_embd))) {}
 
-  Tensor embed(const Tensor& input) override {
-    return wte_->forward(input) + wpe_->weight.narrow(0, 0, input.size(1));
-  }
   ops::Affine output() const override { return {wte_->weight, {}}; }
-  Tensor loss(const Tensor& prediction, const Tensor& target) const override {
-    return torch::cross_entropy_loss(prediction.flatten(0, -2), target.flatten(), /*weight=*/{},
-                                     at::Reduction::Mean, kIgnoredTarget);
+  Embedded embed(const Tensor& input) override {
+    const auto [x, words] = ops::embedding(input, wte_->weight, wpe_->weight);
+    return {x, {words, {}}};
+  }
+  Result finish(const Tensor& x, const ops::Norm& norm, const ops::Affine& output,
+                const Batch& batch) const override {
+    Result result;
+    if (batch.wants_prediction) result.prediction = ops::linear(x, norm, output);
+    if (batch.target.defined()) result.loss = ops::cross_entropy(x, norm, output, batch.target);
+    return result;
   }
   std::vector<Tensor> tables() const override { return {}; }
   double weights_per_token() const override { return entries(wte_->weight); }

@@ -106,11 +106,13 @@ Output Transformer::forward(const Batch& batch, State&, Seen seen) {
     if (seen.record_residual) seen.residual.push_back(x);
     return x;
   };
-  Tensor x = recorded(torch::dropout(head_->embed(batch.input), config().dropout, is_training()));
+  const HeadLayers::Embedded embedded = head_->embed(batch.input);
+  Tensor x = recorded(torch::dropout(embedded.x, config().dropout, is_training()));
   for (const auto& block : blocks_) x = recorded(block->forward(x, seen));
-  Output output{ops::linear(x, ln_f_->norm(), head_->output()), {}, std::move(seen)};
-  if (!batch.target.defined()) return output;
-  output.losses.push_back({"task", head_->loss(output.prediction, batch.target)});
+  const auto [prediction, loss] = head_->finish(x, ln_f_->norm(), embedded.output, batch);
+  Output output{prediction, {}, std::move(seen)};
+  if (!loss.defined()) return output;
+  output.losses.push_back({"task", loss});
   if (!output.seen.gates.empty()) {
     const auto gate = config().options.get<HybridOptions>();
     output.losses.push_back({"gate", geometry::gate_loss(output.seen.gates, gate.gate_regulariser,

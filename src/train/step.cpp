@@ -43,7 +43,9 @@ StepOutcome compute_gradients(models::Model& model, AdamW& optimiser, models::St
       outcome.given_up = true;
       return outcome;
     }
-    const models::Output output = model.forward(batch_of(part), state);
+    models::Batch batch = batch_of(part);
+    batch.wants_prediction = false;
+    const models::Output output = model.forward(batch, state);
     const Tensor minimised = objective(output, options) / parts;
     ended(StepPhase::forward, options);
     minimised.backward();

@@ -17,6 +17,8 @@ namespace edelta::models {
 struct Batch {
   torch::Tensor input;
   torch::Tensor target = {};  // undefined: only a prediction is wanted, there are no losses
+  // false: the losses alone are, and a model may leave the prediction undefined that costs extra.
+  bool wants_prediction = true;
 };
 
 // What a model carries from one batch to the next, by name; empty at the start, and for models that

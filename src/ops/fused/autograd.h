@@ -2,6 +2,7 @@
 #pragma once
 
 #include <c10/util/Optional.h>
+#include <torch/version.h>
 
 #include <initializer_list>
 
@@ -59,6 +60,15 @@ inline Tensor gradient_of(AutogradContext* context, const variable_list& saved, 
 // The same, also where none is wanted: for kernels that always compute it.
 inline Tensor gradient_memory(const variable_list& saved, size_t index) {
   return torch::empty_like(saved[index]);
+}
+
+// A gradient that backward() was given, as memory that it may add to: the gradient itself where
+// nobody else holds it.
+inline Tensor own(const Tensor& gradient) {
+  // The lists in which libtorch hands gradients over; before 2.0 it kept one of its own meanwhile.
+  constexpr size_t kHolders = TORCH_VERSION_MAJOR >= 2 ? 1 : 2;
+  if (gradient.use_count() <= kHolders && gradient.is_contiguous()) return gradient;
+  return gradient.clone(at::MemoryFormat::Contiguous);
 }
 
 inline std::vector<int64_t> with_last(const Tensor& x, int64_t last) {

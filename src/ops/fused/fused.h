@@ -17,6 +17,13 @@ torch::Tensor mlp(const torch::Tensor& x, const Norm& norm, const Affine& fc, co
                   const torch::Tensor& residual);
 torch::Tensor causal_attention(const torch::Tensor& qkv, int64_t heads);
 
+WithInput embedding(const torch::Tensor& token, const torch::Tensor& words,
+                    const torch::Tensor& positions);
+torch::Tensor cross_entropy(const torch::Tensor& x, const Norm& norm, const Affine& map,
+                            const torch::Tensor& target);
+torch::Tensor token_losses(const torch::Tensor& x, const Norm& norm, const Affine& map,
+                           const torch::Tensor& target);
+
 torch::Tensor stream_mix(const torch::Tensor& g_forward, const torch::Tensor& g_backward,
                          const torch::Tensor& x);
 WithInput stream_aggregate(const torch::Tensor& w, const torch::Tensor& x);

@@ -47,12 +47,16 @@ inline void save_linear(AutogradContext* context, const LinearInputs& inputs, bo
 
 // Memory for the gradients that are wanted.
 struct LinearGradients {
+  LinearGradients() = default;
   LinearGradients(AutogradContext* context, const variable_list& saved)
       : dx(gradient_of(context, saved, 0)),
         dnorm_weight(gradient_of(context, saved, 1)),
         dnorm_bias(gradient_of(context, saved, 2)),
         dweight(gradient_of(context, saved, 3)),
         dbias(gradient_of(context, saved, 4)) {}
+  // In the order in which the inputs are saved.
+  std::vector<Tensor> list() const { return {dx, dnorm_weight, dnorm_bias, dweight, dbias}; }
+
   Tensor dx, dnorm_weight, dnorm_bias, dweight, dbias;
 };
 
