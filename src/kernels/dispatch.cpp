@@ -7,6 +7,7 @@
 #include "kernels/attention.h"
 #include "kernels/cpu.h"
 #include "kernels/delta.h"
+#include "kernels/dropout.h"
 #include "kernels/fma_peak.h"
 #include "kernels/geodesic.h"
 #include "kernels/hybrid.h"
@@ -30,6 +31,7 @@
   X(mlp_backward, MlpBackward)                          \
   X(attention_forward, AttentionForward)                \
   X(attention_backward, AttentionBackward)              \
+  X(drop_rows, DropRows)                                \
   X(sequence_mean_forward, SequenceMeanForward)         \
   X(sequence_mean_backward, SequenceMeanBackward)       \
   X(hybrid_forward, HybridForward)                      \

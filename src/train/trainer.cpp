@@ -292,27 +292,35 @@ class Run {
   double mean_step_ = 0;
 };
 
+// What is drawn for one accumulated batch of an iteration.
+base::RandomStream part_stream(const Protocol& protocol, base::Stream stream, int64_t iteration,
+                               int64_t part) {
+  const int64_t index = iteration * protocol.accumulate + part;
+  return {protocol.seed, stream, static_cast<uint64_t>(index)};
+}
+
 }  // namespace
 
 Tensor batch_rows(const Protocol& protocol, int64_t iteration, int64_t part, int64_t rows) {
-  const int64_t index = iteration * protocol.accumulate + part;
-  base::RandomStream random(protocol.seed, base::Stream::batches, static_cast<uint64_t>(index));
+  base::RandomStream random = part_stream(protocol, base::Stream::batches, iteration, part);
   std::vector<int64_t> chosen(static_cast<size_t>(protocol.batch));
   for (int64_t& row : chosen) row = random.below(static_cast<uint32_t>(rows));
   return torch::tensor(chosen, torch::kInt64);
 }
 
+uint64_t dropout_key(const Protocol& protocol, int64_t iteration, int64_t part) {
+  base::RandomStream random = part_stream(protocol, base::Stream::dropout, iteration, part);
+  const uint64_t high = random.bits();
+  return high << 32 | random.bits();
+}
+
 StepOutcome iteration_gradients(models::Model& model, AdamW& optimiser, models::State& state,
                                 const Protocol& protocol, const data::Dataset& dataset,
                                 int64_t iteration, const std::function<bool()>& gives_up) {
-  if (model.config().dropout > 0) {
-    base::RandomStream random(protocol.seed, base::Stream::dropout,
-                              static_cast<uint64_t>(iteration));
-    torch::manual_seed(random.bits());
-  }
   const auto batch_of = [&](int64_t part) -> models::Batch {
     const Tensor rows = batch_rows(protocol, iteration, part, dataset.train_x.size(0));
-    return {dataset.train_x.index_select(0, rows), dataset.train_y.index_select(0, rows)};
+    return {dataset.train_x.index_select(0, rows), dataset.train_y.index_select(0, rows),
+            dropout_key(protocol, iteration, part)};
   };
   return compute_gradients(model, optimiser, state, batch_of,
                            {.parts = protocol.accumulate, .gives_up = gives_up});

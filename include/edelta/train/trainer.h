@@ -47,6 +47,9 @@ struct TrainOutcome {
 // batch: uniform with replacement, a function of the seed and these numbers alone.
 torch::Tensor batch_rows(const Protocol& protocol, int64_t iteration, int64_t part, int64_t rows);
 
+// The key of that batch's dropout masks, a function of the same numbers.
+uint64_t dropout_key(const Protocol& protocol, int64_t iteration, int64_t part);
+
 // The gradients of iteration `iteration` (from 0) on the training split: its batches and dropout
 // masks are functions of the seed and of this number alone.
 StepOutcome iteration_gradients(models::Model& model, AdamW& optimiser, models::State& state,
