@@ -121,6 +121,12 @@ ModelBench bench_model(const models::ModelConfig& config, const BenchOptions& op
   using ops::Implementation;
   const Implementation chosen = ops::implementation();
   Subject subject(config, options);
+  std::optional<Subject> dropping;
+  if (options.dropout > 0) {
+    models::ModelConfig dropped = config;
+    dropped.dropout = options.dropout;
+    dropping.emplace(dropped, options);
+  }
   ModelBench bench;
   bench.model = config.model;
   bench.tokens = options.batch * options.length;
@@ -136,6 +142,11 @@ ModelBench bench_model(const models::ModelConfig& config, const BenchOptions& op
       if (!bench.composite) bench.composite.emplace();
       subject.step(Implementation::composite, *bench.composite);
       subject.infer(Implementation::composite, *bench.composite);
+    }
+    if (dropping) {
+      if (!bench.dropping) bench.dropping.emplace();
+      dropping->step(Implementation::fused, *bench.dropping);
+      dropping->step(Implementation::fused, *bench.dropping);
     }
     subject.step(Implementation::fused, bench.fused);
     subject.profile(bench.phases, fastest_profiled);

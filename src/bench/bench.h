@@ -43,12 +43,14 @@ struct ModelBench {
   double gflop = 0;    // algorithmic, of a step
   StepTimes fused;
   std::optional<StepTimes> composite;  // where it was compared
+  std::optional<StepTimes> dropping;   // fused with dropout, where it was asked for
   StepMemory fused_memory;
   StepMemory composite_memory;
   std::vector<Phase> phases;  // of the fastest fused step, longest first
   double peak_gflops = 0;     // FMA, measured between the repetitions
 
   double speedup() const { return composite->step() / fused.step(); }
+  double dropout_cost() const { return dropping->step() / fused.step() - 1; }
   double share_of_peak() const { return gflop / fused.step() / peak_gflops; }
 };
 
@@ -58,6 +60,7 @@ struct BenchOptions {
   int64_t input_dim = 16;
   int64_t repetitions = 5;
   bool compare = true;  // also time the composite version, interleaved
+  double dropout = 0;   // above 0: also time fused steps with this dropout, interleaved
 };
 
 ModelBench bench_model(const models::ModelConfig& config, const BenchOptions& options);

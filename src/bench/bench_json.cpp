@@ -10,14 +10,19 @@ namespace {
 using nlohmann::json;
 using nlohmann::ordered_json;
 
-ordered_json to_json(const StepTimes& times, const StepMemory& memory) {
+ordered_json to_json(const StepTimes& times) {
   return {{"step_s", times.step()},
           {"forward_s", times.forward},
           {"backward_s", times.backward},
-          {"optimiser_s", times.optimiser},
-          {"inference_tokens_per_s", times.inference},
-          {"peak_resident_bytes", memory.peak},
-          {"peak_growth_bytes", memory.growth}};
+          {"optimiser_s", times.optimiser}};
+}
+
+ordered_json to_json(const StepTimes& times, const StepMemory& memory) {
+  ordered_json out = to_json(times);
+  out["inference_tokens_per_s"] = times.inference;
+  out["peak_resident_bytes"] = memory.peak;
+  out["peak_growth_bytes"] = memory.growth;
+  return out;
 }
 
 ordered_json to_json(const ModelBench& bench) {
@@ -35,6 +40,7 @@ ordered_json to_json(const ModelBench& bench) {
     out["composite"] = to_json(*bench.composite, bench.composite_memory);
     out["speedup"] = bench.speedup();
   }
+  if (bench.dropping) out["fused_with_dropout"] = to_json(*bench.dropping);
   return out;
 }
 

@@ -157,6 +157,24 @@ std::string step_table(const std::vector<ModelBench>& benches) {
   return table.text();
 }
 
+// What dropout costs, model by model.
+std::string dropout_table(const std::vector<ModelBench>& benches) {
+  Table table({{"model"},
+               {"step s", Align::right},
+               {"with dropout", Align::right},
+               {"forward", Align::right},
+               {"backward", Align::right},
+               {"cost", Align::right}});
+  for (const ModelBench& bench : benches) {
+    table.add({bench.model, fmt::format("{:.3f}", bench.fused.step()),
+               fmt::format("{:.3f}", bench.dropping->step()),
+               fmt::format("{:.3f}", bench.dropping->forward),
+               fmt::format("{:.3f}", bench.dropping->backward),
+               fmt::format("{:+.1f} %", 100 * bench.dropout_cost())});
+  }
+  return table.text();
+}
+
 void print_steps(const bench::BenchReport& report, const Options& options) {
   double peak = 0;
   for (const ModelBench& bench : report.results) peak = std::max(peak, bench.peak_gflops);
@@ -168,6 +186,10 @@ void print_steps(const bench::BenchReport& report, const Options& options) {
       "\nTimes are the fastest of {} interleaved repetitions. Memory is the process's resident "
       "peak over three steps.\n",
       options.bench.repetitions);
+  if (options.bench.dropout > 0) {
+    fmt::print("\nFused steps with dropout {}:\n\n{}", options.bench.dropout,
+               dropout_table(report.results));
+  }
   if (options.phases) {
     fmt::print("\nOne fused step, kernel by kernel:\n\n{}", phase_table(report.results));
   }
@@ -229,6 +251,10 @@ void add_bench(CLI::App& app) {
   auto* compare = command->add_option("--compare", options->compare, "composite (libtorch) or none")
                       ->check(CLI::IsMember({"composite", "none"}))
                       ->capture_default_str();
+  auto* dropout = command
+                      ->add_option("--dropout", options->bench.dropout,
+                                   "Also time fused steps with this dropout probability")
+                      ->check(CLI::Range(0.0, 0.99));
   add_threads_option(*command);
   auto* phases =
       command->add_flag("--phases", options->phases, "Also print where a fused step's time goes");
@@ -236,10 +262,11 @@ void add_bench(CLI::App& app) {
   command
       ->add_flag("--growth", options->growth,
                  "Instead: a fused step against T, D, n and batch, one at a time")
-      ->excludes(batch, length, repetitions, compare, phases);
+      ->excludes(batch, length, repetitions, compare, dropout, phases);
   command->add_flag("--json", options->json, "Print JSON");
   command->footer(
       "Examples:\n  edelta bench\n  edelta bench --models edelta,gpt --task stability\n"
+      "  edelta bench --dropout 0.2 --compare none\n"
       "  edelta bench --models edelta --growth");
   command->callback([options] { run(*options); });
 }

@@ -1,9 +1,14 @@
-// Causal softmax attention, tile by tile: no T×T matrix is ever stored.
+// Causal softmax attention, tile by tile: no T×T matrix is ever stored, nor a mask of that size.
 //
-//   S = Q·Kᵀ/√s (keys after the query masked), P = softmax(S), out = P·V        per batch and head
+//   S = Q·Kᵀ/√s (keys after the query masked), P = softmax(S), out = dropout(P)·V     per batch and
+//   head
+//
+// Of the dropout mask a plane is a head (b·h + head), a row a query and a column a key.
 #pragma once
 
 #include <cstdint>
+
+#include "kernels/dropout.h"
 
 namespace edelta::kernels {
 
@@ -19,15 +24,17 @@ struct AttentionForward {
   const float* qkv;  // [B, T, 3·h·s]: q, k, v, each of h heads
   float* out;        // [B, T, h·s]
   float* lse;        // [B, h, T]: log Σ exp of each row of S, for the backward pass; may be null
+  DropoutMask dropout = {};
 };
 
 struct AttentionBackward {
   AttentionShape shape;
-  const float* qkv;   // [B, T, 3·h·s]
-  const float* out;   // [B, T, h·s]
-  const float* lse;   // [B, h, T]
-  const float* dout;  // [B, T, h·s]
-  float* dqkv;        // [B, T, 3·h·s], overwritten
+  const float* qkv;          // [B, T, 3·h·s]
+  const float* out;          // [B, T, h·s]
+  const float* lse;          // [B, h, T]
+  const float* dout;         // [B, T, h·s]
+  float* dqkv;               // [B, T, 3·h·s], overwritten
+  DropoutMask dropout = {};  // as in the forward pass
 };
 
 void attention_forward(const AttentionForward& arguments);

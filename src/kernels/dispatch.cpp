@@ -8,6 +8,7 @@
 #include "kernels/cpu.h"
 #include "kernels/cross_entropy.h"
 #include "kernels/delta.h"
+#include "kernels/dropout.h"
 #include "kernels/embedding.h"
 #include "kernels/fma_peak.h"
 #include "kernels/geodesic.h"
@@ -35,6 +36,7 @@
   X(embedding_forward, EmbeddingForward)                \
   X(embedding_backward, EmbeddingBackward)              \
   X(cross_entropy, CrossEntropy)                        \
+  X(drop_rows, DropRows)                                \
   X(sequence_mean_forward, SequenceMeanForward)         \
   X(sequence_mean_backward, SequenceMeanBackward)       \
   X(hybrid_forward, HybridForward)                      \

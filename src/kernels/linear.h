@@ -1,8 +1,10 @@
-// y = [residual +] LN?(x)·Wᵀ + b: a linear layer with the layer norm (or RMS norm) before it and
-// the residual addition after it.
+// y = [residual +] dropout(LN?(x)·Wᵀ + b): a linear layer with the layer norm (or RMS norm) before
+// it, dropout and the residual addition after it.
 #pragma once
 
 #include <cstdint>
+
+#include "kernels/dropout.h"
 
 namespace edelta::kernels {
 
@@ -17,8 +19,9 @@ struct LinearForward {
   const float* norm_bias = nullptr;    // [in] or null
   bool rms = false;                    // an RMS norm: the mean is not taken off
   float eps = 1e-5F;
-  const float* weight = nullptr;    // [out, in]
-  const float* bias = nullptr;      // [out] or null
+  const float* weight = nullptr;  // [out, in]
+  const float* bias = nullptr;    // [out] or null
+  DropoutMask dropout = {};
   const float* residual = nullptr;  // [tokens, out] or null
   float* y = nullptr;               // [tokens, out]
   float* mean = nullptr;            // [tokens] or null: saved for the backward pass
@@ -40,6 +43,7 @@ struct LinearBackward {
   const float* mean = nullptr;         // [tokens], with a layer norm
   const float* rstd = nullptr;         // [tokens], with a layer norm
   const float* weight = nullptr;       // [out, in]
+  DropoutMask dropout = {};            // as in the forward pass
   const float* straight = nullptr;     // [tokens, in] or null: added to dx; may be dx itself
   float* dx = nullptr;                 // [tokens, in]
   float* dweight = nullptr;            // [out, in]

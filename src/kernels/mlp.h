@@ -1,7 +1,10 @@
-// y = [residual +] W_proj·GELU(W_fc·LN?(x) + b_fc) + b_proj, GELU(z) = z·Φ(z) with the exact Φ.
+// y = [residual +] dropout(W_proj·GELU(W_fc·LN?(x) + b_fc) + b_proj), GELU(z) = z·Φ(z) with the
+// exact Φ.
 #pragma once
 
 #include <cstdint>
+
+#include "kernels/dropout.h"
 
 namespace edelta::kernels {
 
@@ -20,11 +23,12 @@ struct MlpForward {
   const float* fc_bias = nullptr;      // [hidden] or null
   const float* proj_weight = nullptr;  // [out, hidden]
   const float* proj_bias = nullptr;    // [out] or null
-  const float* residual = nullptr;     // [tokens, out] or null
-  float* y = nullptr;                  // [tokens, out]
-  float* mean = nullptr;               // [tokens] or null: saved for the backward pass
-  float* rstd = nullptr;               // [tokens] or null: 1/√(variance + eps), saved likewise
-  float* pre_activation = nullptr;     // [tokens, hidden] or null: GELU's argument, saved likewise
+  DropoutMask dropout = {};
+  const float* residual = nullptr;  // [tokens, out] or null
+  float* y = nullptr;               // [tokens, out]
+  float* mean = nullptr;            // [tokens] or null: saved for the backward pass
+  float* rstd = nullptr;            // [tokens] or null: 1/√(variance + eps), saved likewise
+  float* pre_activation = nullptr;  // [tokens, hidden] or null: GELU's argument, saved likewise
 };
 
 // Gradients are overwritten, not accumulated; each may be null when it isn't wanted. The gradient
@@ -44,6 +48,7 @@ struct MlpBackward {
   const float* pre_activation = nullptr;  // [tokens, hidden]
   const float* fc_weight = nullptr;       // [hidden, in]
   const float* proj_weight = nullptr;     // [out, hidden]
+  DropoutMask dropout = {};               // as in the forward pass
   const float* straight = nullptr;        // [tokens, in] or null: added to dx; may be dx itself
   float* dx = nullptr;                    // [tokens, in]
   float* dfc_weight = nullptr;            // [hidden, in]

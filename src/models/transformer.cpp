@@ -27,9 +27,14 @@ int64_t sublayer_width(const ModelConfig& config) {
   return narrow ? config.stream_width() : config.n_embd;
 }
 
-nn::SubLayerOptions sublayer_options(const ModelConfig& config) {
+// Dropout sites are numbered through the model: what is embedded, then in every layer the weights
+// and the output of attention, and the output of the MLP.
+constexpr uint32_t kEmbeddingSite = 0;
+constexpr uint32_t kSitesOfAttention = 2, kSitesOfLayer = 3;
+
+nn::SubLayerOptions sublayer_options(const ModelConfig& config, uint32_t first_dropout_site) {
   const int64_t width = sublayer_width(config);
-  return {width, heads_at(width, config.n_head), config.bias, config.dropout};
+  return {width, heads_at(width, config.n_head), config.bias, config.dropout, first_dropout_site};
 }
 
 }  // namespace
@@ -42,25 +47,23 @@ double matrix_entries(const torch::nn::Module& module) {
   return entries;
 }
 
-Block::Block(const ModelConfig& config) {
-  const nn::SubLayerOptions options = sublayer_options(config);
+Block::Block(const ModelConfig& config, int64_t layer) {
+  const uint32_t first_site = 1 + static_cast<uint32_t>(layer) * kSitesOfLayer;
   const Architecture& architecture = find_architecture(config.model);
   const auto add = [&](const std::string& name, const std::string& norm_name,
                        std::shared_ptr<nn::SubLayer> layer) {
-    auto norm =
-        register_module(norm_name, std::make_shared<nn::LayerNorm>(options.width, config.bias));
+    auto norm = register_module(
+        norm_name, std::make_shared<nn::LayerNorm>(sublayer_width(config), config.bias));
     register_module(name, layer);
     Site site(*this, name);
-    return Connected{layer, std::make_unique<PreNormSubLayer>(norm, layer),
-                     architecture.make_connection(config, site)};
+    return Connected{norm, layer, architecture.make_connection(config, site)};
   };
-  attention_ = add("attn", "ln_1", nn::make_attention(options));
-  mlp_ = add("mlp", "ln_2", nn::make_mlp(options));
+  attention_ = add("attn", "ln_1", nn::make_attention(sublayer_options(config, first_site)));
+  mlp_ = add("mlp", "ln_2", nn::make_mlp(sublayer_options(config, first_site + kSitesOfAttention)));
 }
 
-Tensor Block::forward(const Tensor& x, Seen& seen) {
-  const Tensor mixed = attention_.connection->forward(x, *attention_.f, seen);
-  return mlp_.connection->forward(mixed, *mlp_.f, seen);
+Tensor Block::forward(const Tensor& x, uint64_t dropout_key, Seen& seen) {
+  return mlp_.forward(attention_.forward(x, dropout_key, seen), dropout_key, seen);
 }
 
 std::vector<Tensor> Block::tables() const {
@@ -87,13 +90,20 @@ Transformer::Transformer(const ModelConfig& config, uint64_t seed) : Model(confi
   head_ = make_head(config, *this, *transformer);
   auto blocks = std::make_shared<torch::nn::Module>("h");
   for (int64_t i = 0; i < config.n_layer; ++i) {
-    blocks_.push_back(blocks->register_module(std::to_string(i), std::make_shared<Block>(config)));
+    blocks_.push_back(
+        blocks->register_module(std::to_string(i), std::make_shared<Block>(config, i)));
   }
   transformer->register_module("h", blocks);
   ln_f_ = transformer->register_module("ln_f",
                                        std::make_shared<nn::LayerNorm>(config.n_embd, config.bias));
   register_module("transformer", transformer);
   initialise(seed);
+}
+
+uint64_t Transformer::dropout_key(const Batch& batch) const {
+  if (batch.dropout_key) return *batch.dropout_key;
+  if (config().dropout == 0 || !is_training()) return 0;
+  return static_cast<uint64_t>(torch::empty({1}, torch::kInt64).random_().item<int64_t>());
 }
 
 Output Transformer::forward(const Batch& batch, State&, Seen seen) {
@@ -106,9 +116,11 @@ Output Transformer::forward(const Batch& batch, State&, Seen seen) {
     if (seen.record_residual) seen.residual.push_back(x);
     return x;
   };
+  const uint64_t key = dropout_key(batch);
   const HeadLayers::Embedded embedded = head_->embed(batch.input);
-  Tensor x = recorded(torch::dropout(embedded.x, config().dropout, is_training()));
-  for (const auto& block : blocks_) x = recorded(block->forward(x, seen));
+  Tensor x = recorded(
+      ops::drop(embedded.x, {is_training() ? config().dropout : 0, key, kEmbeddingSite}));
+  for (const auto& block : blocks_) x = recorded(block->forward(x, key, seen));
   const auto [prediction, loss] = head_->finish(x, ln_f_->norm(), embedded.output, batch);
   Output output{prediction, {}, std::move(seen)};
   if (!loss.defined()) return output;

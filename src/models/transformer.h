@@ -13,8 +13,8 @@ namespace edelta::models {
 // Attention, then MLP, each inside the architecture's connection.
 class Block : public torch::nn::Module {
  public:
-  explicit Block(const ModelConfig& config);
-  torch::Tensor forward(const torch::Tensor& x, Seen& seen);
+  Block(const ModelConfig& config, int64_t layer);
+  torch::Tensor forward(const torch::Tensor& x, uint64_t dropout_key, Seen& seen);
   // Learned vectors that no module has.
   std::vector<torch::Tensor> tables() const;
   void initialise();
@@ -23,9 +23,13 @@ class Block : public torch::nn::Module {
  private:
   // A sub-layer with its norm, and the connection around it.
   struct Connected {
+    std::shared_ptr<nn::LayerNorm> norm;
     std::shared_ptr<nn::SubLayer> layer;
-    std::unique_ptr<PreNormSubLayer> f;
     std::unique_ptr<Connection> connection;
+
+    torch::Tensor forward(const torch::Tensor& x, uint64_t dropout_key, Seen& seen) const {
+      return connection->forward(x, PreNormSubLayer(norm, layer, dropout_key), seen);
+    }
   };
   Connected attention_, mlp_;
 };
@@ -40,6 +44,7 @@ class Transformer : public Model {
 
  private:
   void initialise(uint64_t seed);
+  uint64_t dropout_key(const Batch& batch) const;
 
   std::unique_ptr<HeadLayers> head_;
   std::vector<std::shared_ptr<Block>> blocks_;

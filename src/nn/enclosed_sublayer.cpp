@@ -53,14 +53,14 @@ EnclosedSubLayer::Entry EnclosedSubLayer::enter(const Tensor& x, const ops::Norm
   return {ops::linear(x, norm, {pre, {}}), {}, affine(first)};
 }
 
-Tensor EnclosedSubLayer::leave(const Around& around, const Linear& last, const Last& apply) const {
-  if (!drops()) {
-    if (!around.post.defined()) return apply(affine(last), around.residual);
-    if (ops::fold_maps()) return apply(compose(around.post, affine(last)), around.residual);
+// A dropout mask is another one for every token, so that nothing folds across it.
+Tensor EnclosedSubLayer::leave(const Around& around, const Linear& last,
+                               const ops::Dropout& dropout, const Last& apply) {
+  if (!around.post.defined()) return apply(affine(last), around.residual);
+  if (dropout.probability == 0 && ops::fold_maps()) {
+    return apply(compose(around.post, affine(last)), around.residual);
   }
-  const Tensor y = torch::dropout(apply(affine(last), Tensor()), dropout_, drops());
-  if (around.post.defined()) return ops::linear(y, {}, {around.post, {}}, around.residual);
-  return around.residual.defined() ? around.residual + y : y;
+  return ops::linear(apply(affine(last), {}), {}, {around.post, {}}, around.residual);
 }
 
 }  // namespace edelta::nn

@@ -14,10 +14,13 @@ inline ops::Affine affine(const torch::nn::Linear& linear) {
 
 class EnclosedSubLayer : public SubLayer {
  protected:
-  explicit EnclosedSubLayer(double dropout) : dropout_(dropout) {}
+  explicit EnclosedSubLayer(const SubLayerOptions& options)
+      : dropout_(options.dropout), first_site_(options.first_dropout_site) {}
 
-  bool drops() const { return dropout_ > 0 && is_training(); }
-  double dropout_probability() const { return drops() ? dropout_ : 0; }
+  // At the sub-layer's `index`-th site.
+  ops::Dropout dropout(uint32_t index, uint64_t key) const {
+    return {is_training() ? dropout_ : 0, key, first_site_ + index};
+  }
 
   // first ∘ pre ∘ LN, as (normalised) input, norm and map for the op that starts with them.
   struct Entry {
@@ -28,12 +31,15 @@ class EnclosedSubLayer : public SubLayer {
   static Entry enter(const torch::Tensor& x, const ops::Norm& norm, const Around& around,
                      const torch::nn::Linear& first);
 
-  // residual + post · dropout(last(y)), given how to compute last(y) and the residual in one op.
+  // residual + post · dropout(last(y)), given how to compute residual + last(y) with that dropout
+  // in one op.
   using Last = std::function<torch::Tensor(const ops::Affine& map, const torch::Tensor& residual)>;
-  torch::Tensor leave(const Around& around, const torch::nn::Linear& last, const Last& apply) const;
+  static torch::Tensor leave(const Around& around, const torch::nn::Linear& last,
+                             const ops::Dropout& dropout, const Last& apply);
 
  private:
   double dropout_;
+  uint32_t first_site_;
 };
 
 }  // namespace edelta::nn

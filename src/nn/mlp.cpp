@@ -10,16 +10,19 @@ using torch::Tensor;
 class Mlp : public EnclosedSubLayer {
  public:
   explicit Mlp(const SubLayerOptions& options)
-      : EnclosedSubLayer(options.dropout),
+      : EnclosedSubLayer(options),
         c_fc_(register_module("c_fc", make_linear(options.width, 4 * options.width, options.bias))),
         c_proj_(register_module("c_proj",
                                 make_linear(4 * options.width, options.width, options.bias))) {}
 
-  Tensor forward(const Tensor& x, const ops::Norm& norm, const Around& around) override {
+  Tensor forward(const Tensor& x, const ops::Norm& norm, const Around& around,
+                 uint64_t dropout_key) override {
     const Entry entry = enter(x, norm, around, c_fc_);
-    return leave(around, c_proj_, [&](const ops::Affine& map, const Tensor& residual) {
-      return ops::mlp(entry.x, entry.norm, entry.map, map, residual);
-    });
+    const ops::Dropout output_dropout = dropout(0, dropout_key);
+    return leave(around, c_proj_, output_dropout,
+                 [&](const ops::Affine& map, const Tensor& residual) {
+                   return ops::mlp(entry.x, entry.norm, entry.map, map, residual, output_dropout);
+                 });
   }
 
  private:

@@ -16,12 +16,12 @@ constexpr int64_t kLargestFusedHead = 256;
 
 }  // namespace
 
-Tensor causal_attention(const Tensor& qkv, int64_t heads, double dropout) {
+Tensor causal_attention(const Tensor& qkv, int64_t heads, const Dropout& dropout) {
   const int64_t batch = qkv.size(0);
   const int64_t length = qkv.size(1);
   const int64_t width = qkv.size(2) / 3;
-  if (dropout == 0 && width / heads <= kLargestFusedHead && use_fused({qkv})) {
-    return fused::causal_attention(qkv, heads);
+  if (width / heads <= kLargestFusedHead && use_fused({qkv})) {
+    return fused::causal_attention(qkv, heads, dropout);
   }
   const auto split_heads = [&](const Tensor& part) {
     return part.reshape({batch, length, heads, width / heads}).transpose(1, 2);
@@ -35,7 +35,11 @@ Tensor causal_attention(const Tensor& qkv, int64_t heads, double dropout) {
   Tensor attention = (q.matmul(k.transpose(-2, -1)) * scale)
                          .masked_fill(future, -std::numeric_limits<double>::infinity())
                          .softmax(-1);
-  if (dropout > 0) attention = torch::dropout(attention, dropout, /*train=*/true);
+  if (dropout.probability > 0) {
+    attention =
+        attention * dropout_factors(dropout, batch * heads, length, length, qkv.scalar_type())
+                        .view_as(attention);
+  }
   return attention.matmul(v).transpose(1, 2).reshape({batch, length, width});
 }
 

@@ -22,11 +22,13 @@ Tensor normalise(const Tensor& x, const Norm& norm) {
   return norm.bias.defined() ? scaled + norm.bias : scaled;
 }
 
-Tensor linear(const Tensor& x, const Norm& norm, const Affine& map, const Tensor& residual) {
+Tensor linear(const Tensor& x, const Norm& norm, const Affine& map, const Tensor& residual,
+              const Dropout& dropout) {
   if (use_fused({x, norm.weight, norm.bias, map.weight, map.bias, residual})) {
-    return fused::linear(x, norm, map, residual);
+    return fused::linear(x, norm, map, residual, dropout);
   }
-  return add_residual(torch::linear(normalise(x, norm), map.weight, map.bias), residual);
+  const Tensor y = torch::linear(normalise(x, norm), map.weight, map.bias);
+  return add_residual(drop(y, dropout), residual);
 }
 
 WithInput linear_with_input(const Tensor& x, const Norm& norm, const Affine& map) {

@@ -8,12 +8,12 @@ namespace edelta::ops {
 using torch::Tensor;
 
 Tensor mlp(const Tensor& x, const Norm& norm, const Affine& fc, const Affine& proj,
-           const Tensor& residual) {
+           const Tensor& residual, const Dropout& dropout) {
   if (!norm.rms && use_fused({x, norm.weight, norm.bias, fc.weight, fc.bias, proj.weight, proj.bias,
                               residual})) {
-    return fused::mlp(x, norm, fc, proj, residual);
+    return fused::mlp(x, norm, fc, proj, residual, dropout);
   }
-  return linear(torch::gelu(linear(x, norm, fc)), {}, proj, residual);
+  return linear(torch::gelu(linear(x, norm, fc)), {}, proj, residual, dropout);
 }
 
 }  // namespace edelta::ops

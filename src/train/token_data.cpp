@@ -4,9 +4,9 @@
 #include <cmath>
 #include <numbers>
 
-#include "base/random.h"
 #include "edelta/base/error.h"
 #include "edelta/train/training_data.h"
+#include "train/part_stream.h"
 
 namespace edelta::train {
 namespace {
@@ -49,8 +49,7 @@ class TokenData : public TrainingData {
   int64_t positions() const override { return block_; }
 
   models::Batch batch(const Protocol& protocol, int64_t iteration, int64_t part) const override {
-    const int64_t index = iteration * protocol.accumulate + part;
-    base::RandomStream random(protocol.seed, base::Stream::batches, static_cast<uint64_t>(index));
+    base::RandomStream random = part_stream(protocol, base::Stream::batches, iteration, part);
     const auto places = static_cast<uint64_t>(dataset_.train.size() - block_);
     Tensor windows = torch::empty({protocol.batch, block_ + 1}, torch::kInt64);
     for (int64_t i = 0; i < protocol.batch; ++i) {

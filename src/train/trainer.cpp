@@ -9,13 +9,13 @@
 
 #include "base/input_file.h"
 #include "base/json.h"
-#include "base/random.h"
 #include "edelta/base/error.h"
 #include "edelta/base/machine.h"
 #include "edelta/models/model_file.h"
 #include "edelta/train/optimiser.h"
 #include "edelta/train/schedule.h"
 #include "train/metrics.h"
+#include "train/part_stream.h"
 #include "train/run_lock.h"
 
 namespace edelta::train {
@@ -293,15 +293,20 @@ class Run {
 
 }  // namespace
 
+uint64_t dropout_key(const Protocol& protocol, int64_t iteration, int64_t part) {
+  base::RandomStream random = part_stream(protocol, base::Stream::dropout, iteration, part);
+  const uint64_t high = random.bits();
+  return high << 32 | random.bits();
+}
+
 StepOutcome iteration_gradients(models::Model& model, AdamW& optimiser, models::State& state,
                                 const Protocol& protocol, const TrainingData& data,
                                 int64_t iteration, const std::function<bool()>& gives_up) {
-  if (model.config().dropout > 0) {
-    base::RandomStream random(protocol.seed, base::Stream::dropout,
-                              static_cast<uint64_t>(iteration));
-    torch::manual_seed(random.bits());
-  }
-  const auto batch_of = [&](int64_t part) { return data.batch(protocol, iteration, part); };
+  const auto batch_of = [&](int64_t part) {
+    models::Batch batch = data.batch(protocol, iteration, part);
+    batch.dropout_key = dropout_key(protocol, iteration, part);
+    return batch;
+  };
   return compute_gradients(model, optimiser, state, batch_of,
                            {.parts = protocol.accumulate, .gives_up = gives_up});
 }

@@ -2,17 +2,16 @@
 
 #include <algorithm>
 
-#include "base/random.h"
 #include "edelta/base/error.h"
 #include "edelta/train/training_data.h"
+#include "train/part_stream.h"
 
 namespace edelta::train {
 
 using torch::Tensor;
 
 Tensor batch_rows(const Protocol& protocol, int64_t iteration, int64_t part, int64_t rows) {
-  const int64_t index = iteration * protocol.accumulate + part;
-  base::RandomStream random(protocol.seed, base::Stream::batches, static_cast<uint64_t>(index));
+  base::RandomStream random = part_stream(protocol, base::Stream::batches, iteration, part);
   std::vector<int64_t> chosen(static_cast<size_t>(protocol.batch));
   for (int64_t& row : chosen) row = random.below(static_cast<uint32_t>(rows));
   return torch::tensor(chosen, torch::kInt64);

@@ -18,7 +18,7 @@ std::map<std::string, Tensor> gradients(const ModelConfig& config, uint64_t seed
   const Tensor y = torch::randn({8, 200, config.input_dim}, torch::kFloat64).to(dtype);
   State state;
   Tensor loss;
-  for (const Loss& each : model->forward({x, y}, state).losses) {
+  for (const Loss& each : model->forward({x, y, /*dropout_key=*/seed}, state).losses) {
     loss = loss.defined() ? loss + each.value : each.value;
   }
   loss.backward();
@@ -59,6 +59,7 @@ std::vector<Case> cases() {
   std::vector<Case> all;
   for (const char* model : {"gpt", "ddl", "mhc", "jpmhc", "edelta", "edelta-stream"}) {
     all.push_back({model, {{"model", model}}});
+    all.push_back({std::string(model) + "-dropout", {{"model", model}, {"dropout", 0.2}}});
   }
   for (const char* model : {"edelta", "edelta-stream"}) {
     all.push_back({std::string(model) + "-geodesic", {{"model", model}, {"blend", "geodesic"}}});

@@ -76,6 +76,19 @@ TEST_P(EveryArchitecture, DropoutActsInTrainingOnly) {
   EXPECT_TRUE(torch::equal(model->predict(input), model->predict(input)));
 }
 
+TEST_P(EveryArchitecture, DropoutIsAFunctionOfTheBatchsKey) {
+  ModelConfig config = small(GetParam());
+  config.dropout = 0.5;
+  auto model = make_model(config);
+  const Tensor input = input_for(config, 7);
+  const auto predicted = [&](uint64_t key) {
+    State state;
+    return model->forward({.input = input, .dropout_key = key}, state).prediction;
+  };
+  EXPECT_TRUE(torch::equal(predicted(1), predicted(1)));
+  EXPECT_FALSE(torch::equal(predicted(1), predicted(2)));
+}
+
 TEST_P(EveryArchitecture, SameSeedSameModel) {
   const ModelConfig config = small(GetParam());
   auto one = make_model(config, 1);

@@ -119,6 +119,35 @@ TEST_P(FusedOps, CausalAttention) {
   }
 }
 
+// Both implementations have the same masks, so that they agree with dropout as they do without.
+TEST_P(FusedOps, Dropout) {
+  const int64_t in = shape().streams * shape().width, out = in + 5, hidden = 2 * in;
+  const Dropout dropout{.probability = 0.3, .key = 0x123456789ABCDEF, .site = 7};
+  expect_fused_equals_composite([&](const auto& a) { return drop(a[0], dropout); }, {tokens(in)});
+  for (const int64_t heads : {int64_t{1}, shape().streams}) {
+    expect_fused_equals_composite(
+        [&](const auto& a) { return causal_attention(a[0], heads, dropout); }, {tokens(3 * in)});
+  }
+  const Tensor w = normal({in, in}), b = normal({in});
+  expect_fused_equals_composite(
+      [&](const auto& a) { return linear(a[0], {}, {a[1], a[2]}, a[0], dropout); },
+      {tokens(in), w, b});
+  for (const bool everything : {true, false}) {
+    const Tensor none;
+    const Tensor norm = everything ? 1 + 0.1 * normal({in}) : none;
+    const Tensor bias = everything ? normal({out}) : none;
+    const Tensor residual = everything ? tokens(out) : none;
+    expect_fused_equals_composite(
+        [&](const auto& a) { return linear(a[0], {a[1], {}}, {a[2], a[3]}, a[4], dropout); },
+        {tokens(in), norm, normal({out, in}), bias, residual});
+    expect_fused_equals_composite(
+        [&](const auto& a) {
+          return mlp(a[0], {a[1], {}}, {a[2], {}}, {a[3], a[4]}, a[5], dropout);
+        },
+        {tokens(in), norm, normal({hidden, in}) / 3, normal({out, hidden}) / 3, bias, residual});
+  }
+}
+
 TEST_P(FusedOps, StreamMixAndItsStraightThroughForm) {
   const int64_t n = shape().streams;
   const Tensor x = tokens(n * shape().width);

@@ -107,7 +107,7 @@ TEST(Attention, IsCausalBitForBit) {
 TEST(Attention, DropoutKeepsTheMean) {
   torch::manual_seed(5);
   const Tensor qkv = normal({1, 3, 3 * 4}).expand({20000, 3, 12});
-  const Tensor y = causal_attention(qkv, 2, 0.3);
+  const Tensor y = causal_attention(qkv, 2, {.probability = 0.3});
   EXPECT_GT(difference(y[0], y[1]), 0);
   EXPECT_LT(difference(y.mean(0), causal_attention(qkv.narrow(0, 0, 1), 2)[0]), 0.05);
 }
@@ -132,6 +132,12 @@ TEST(Sublayers, Gradients) {
       },
       {x, scale, shift, w_fc, b_fc, w_proj, b_proj, tokens()}, kTolerance, kStep);
   expect_gradient([](const auto& in) { return causal_attention(in[0], 2); }, {tokens(3 * kWidth)});
+  const Dropout dropout{.probability = 0.4, .key = 8, .site = 9};
+  expect_gradient([&](const auto& in) { return causal_attention(in[0], 2, dropout); },
+                  {tokens(3 * kWidth)});
+  expect_gradient([&](const auto& in) { return linear(in[0], {}, {in[1], in[2]}, in[3], dropout); },
+                  {x, w_fc, b_fc, tokens(kHidden)});
+  expect_gradient([&](const auto& in) { return drop(in[0], dropout); }, {x});
 }
 
 }  // namespace

@@ -39,6 +39,21 @@ TEST(Batches, PartsOfAStepNeverRepeatThoseOfAnother) {
   EXPECT_EQ(seen.size(), 60);
 }
 
+TEST(Batches, HaveDropoutKeysOfTheirOwn) {
+  Protocol protocol, other;
+  protocol.accumulate = other.accumulate = 3;
+  other.seed = 43;
+  std::set<uint64_t> seen;
+  for (int64_t iteration = 0; iteration < 20; ++iteration) {
+    for (int64_t part = 0; part < 3; ++part) {
+      seen.insert(dropout_key(protocol, iteration, part));
+      seen.insert(dropout_key(other, iteration, part));
+    }
+  }
+  EXPECT_EQ(seen.size(), 120);
+  EXPECT_EQ(dropout_key(protocol, 3, 1), dropout_key(protocol, 3, 1));
+}
+
 TEST(Batches, AreUniformWithReplacement) {
   Protocol protocol;
   std::vector<int64_t> counts(10);

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,8 @@ namespace edelta::models {
 struct Batch {
   torch::Tensor input;
   torch::Tensor target = {};  // undefined: only a prediction is wanted, there are no losses
+  // Of the dropout masks, which are a function of it alone; unset: drawn from libtorch's generator.
+  std::optional<uint64_t> dropout_key = {};
   // false: the losses alone are, and a model may leave the prediction undefined that costs extra.
   bool wants_prediction = true;
 };

@@ -23,31 +23,35 @@ struct SubLayerOptions {
   int64_t heads;
   bool bias;
   double dropout;
+  uint32_t first_dropout_site = 0;  // attention has two sites, its weights and its output; MLP one
 };
 
 class SubLayer : public torch::nn::Module {
  public:
-  virtual torch::Tensor forward(const torch::Tensor& x, const ops::Norm& norm,
-                                const Around& around) = 0;
+  // `dropout_key`: of the pass; it matters in training only.
+  virtual torch::Tensor forward(const torch::Tensor& x, const ops::Norm& norm, const Around& around,
+                                uint64_t dropout_key) = 0;
 };
 
 std::shared_ptr<SubLayer> make_attention(const SubLayerOptions& options);
 std::shared_ptr<SubLayer> make_mlp(const SubLayerOptions& options);
 
-// F with the normalisation before it, as a connection sees it: f(x, {.residual = x}) is x + F(LN
-// x).
+// F with the normalisation before it in one pass, as a connection sees it: f(x, {.residual = x}) is
+// x + F(LN x).
 class PreNormSubLayer {
  public:
-  PreNormSubLayer(std::shared_ptr<LayerNorm> norm, std::shared_ptr<SubLayer> layer)
-      : norm_(std::move(norm)), layer_(std::move(layer)) {}
+  PreNormSubLayer(std::shared_ptr<LayerNorm> norm, std::shared_ptr<SubLayer> layer,
+                  uint64_t dropout_key = 0)
+      : norm_(std::move(norm)), layer_(std::move(layer)), dropout_key_(dropout_key) {}
 
   torch::Tensor operator()(const torch::Tensor& x, const Around& around = {}) const {
-    return layer_->forward(x, norm_->norm(), around);
+    return layer_->forward(x, norm_->norm(), around, dropout_key_);
   }
 
  private:
   std::shared_ptr<LayerNorm> norm_;
   std::shared_ptr<SubLayer> layer_;
+  uint64_t dropout_key_;
 };
 
 }  // namespace edelta::nn

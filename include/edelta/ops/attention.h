@@ -5,10 +5,13 @@
 
 #include <cstdint>
 
+#include "edelta/ops/dropout.h"
+
 namespace edelta::ops {
 
-// Causal attention of h heads from qkv [B, T, 3·D] → [B, T, D]; `dropout` is the probability with
-// which an attention weight is dropped.
-torch::Tensor causal_attention(const torch::Tensor& qkv, int64_t heads, double dropout = 0);
+// Causal attention of h heads from qkv [B, T, 3·D] → [B, T, D]; `dropout` is that of the attention
+// weights.
+torch::Tensor causal_attention(const torch::Tensor& qkv, int64_t heads,
+                               const Dropout& dropout = {});
 
 }  // namespace edelta::ops

@@ -1,10 +1,12 @@
-// Linear maps with the normalisation before them and the residual after them (specification 2), so
-// that a fused version can keep a tile of tokens in cache from end to end.
+// Linear maps with the normalisation before them, dropout and the residual after them
+// (specification 2), so that a fused version can keep a tile of tokens in cache from end to end.
 #pragma once
 
 #include "edelta/torch.h"
 
 #include <cstdint>
+
+#include "edelta/ops/dropout.h"
 
 namespace edelta::ops {
 
@@ -29,9 +31,9 @@ struct Affine {
 
 torch::Tensor normalise(const torch::Tensor& x, const Norm& norm);
 
-// residual + W LN(x) + b; an undefined residual counts as zero.
+// residual + dropout(W LN(x) + b); an undefined residual counts as zero.
 torch::Tensor linear(const torch::Tensor& x, const Norm& norm, const Affine& map,
-                     const torch::Tensor& residual = {});
+                     const torch::Tensor& residual = {}, const Dropout& dropout = {});
 
 // An op's result, and its input x passed on: what else uses x takes it from here, and the backward
 // pass then adds the gradients of all uses in the sweep that computes the op's own.

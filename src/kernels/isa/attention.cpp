@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "kernels/gemm.h"
+#include "kernels/isa/dropout_factors.h"
 #include "kernels/isa/lanes.h"
 #include "kernels/isa/look_ahead.h"
 #include "kernels/isa/past_caches.h"
@@ -203,6 +204,37 @@ void softmax_backward(float* scores, float* dscores, int64_t stride, const Sight
   }
 }
 
+// The factors of a head's dropout for a chunk of scores, in the scores' layout. They are drawn
+// chunk by chunk, beside the scores in the first cache, and again in the backward pass.
+class ChunkDropout {
+ public:
+  ChunkDropout(const DropoutMask& mask, const Tiling& tiling, Scratch& scratch)
+      : mask_(mask), queries_(tiling.queries) {
+    if (mask.drops()) factors_ = scratch.floats(tiling.chunk_tiles * queries_ * queries_);
+  }
+
+  // The chunk begins at a multiple of the tile, hence of a block.
+  void draw(int64_t head, int64_t first_query, int64_t first_key, int64_t keys) {
+    if (!mask_.drops()) return;
+    for (int64_t k = 0; k < keys; k += kDropoutBlock) {
+      draw_factors(mask_, head, first_query, queries_, (first_key + k) / kDropoutBlock,
+                   factors_ + k * queries_, queries_);
+    }
+  }
+
+  // scores ∘= factors
+  void apply(int64_t keys, float* scores) const {
+    if (!mask_.drops()) return;
+#pragma omp simd
+    for (int64_t i = 0; i < keys * queries_; ++i) scores[i] *= factors_[i];
+  }
+
+ private:
+  DropoutMask mask_;
+  int64_t queries_;
+  float* factors_ = nullptr;
+};
+
 class ForwardHead {
  public:
   ForwardHead(const AttentionForward& arguments, const Tiling& tiling)
@@ -216,7 +248,8 @@ class ForwardHead {
         query_(scratch_.floats(tiling.queries * tiling.size)),
         query_transposed_(scratch_.floats(tiling.queries * tiling.size)),
         scores_(scratch_.floats(tiling.chunk_tiles * tiling.queries * tiling.queries)),
-        sums_(scratch_.floats(tiling.queries * tiling.size)) {}
+        sums_(scratch_.floats(tiling.queries * tiling.size)),
+        dropout_(arguments.dropout, tiling, scratch_) {}
 
   // Query tiles first_tile, first_tile + step, … of one head; `next` is the head to run after it.
   void run(int64_t index, int64_t first_tile, int64_t step, int64_t next) {
@@ -226,7 +259,7 @@ class ForwardHead {
               tiling_.size, 1, keys_);
     pack_rows(arguments_.qkv + head.value, tiling_.qkv_stride, tiling_.tokens, tiling_.keys,
               tiling_.size, 1, values_);
-    for (int64_t tile = first_tile; tile < tiling_.tiles; tile += step) run_tile(head, tile);
+    for (int64_t tile = first_tile; tile < tiling_.tiles; tile += step) run_tile(head, index, tile);
   }
 
  private:
@@ -240,7 +273,7 @@ class ForwardHead {
     });
   }
 
-  void run_tile(const Head& head, int64_t tile) {
+  void run_tile(const Head& head, int64_t index, int64_t tile) {
     const int64_t first_query = tile * tiling_.queries;
     const int64_t rows = tiling_.rows_of(tile);
     const int64_t size = tiling_.size;
@@ -260,6 +293,8 @@ class ForwardHead {
         store(maximum + q, top);
         store(total + q, sum);
       }
+      dropout_.draw(index, first_query, first_key, tiles * tiling_.queries);
+      dropout_.apply(tiles * tiling_.queries, scores_);
       if (first_key > 0) {
         for (int64_t i = 0; i < rows; ++i) scale_row(sums_ + i * size, shrink[i], sums_ + i * size);
       }
@@ -289,6 +324,7 @@ class ForwardHead {
   float *query_, *query_transposed_;
   float* scores_;
   float* sums_;  // Σ 2^(S − max)·V of the tile
+  ChunkDropout dropout_;
   LookAhead ahead_{tiling_.tokens, tiling_.size};
 };
 
@@ -309,7 +345,8 @@ class BackwardHead {
         dout_transposed_(scratch_.floats(tiling.queries * tiling.size)),
         dquery_(scratch_.floats(tiling.queries * tiling.size)),
         scores_(scratch_.floats(tiling.chunk_tiles * tiling.queries * tiling.queries)),
-        dscores_(scratch_.floats(tiling.chunk_tiles * tiling.queries * tiling.queries)) {}
+        dscores_(scratch_.floats(tiling.chunk_tiles * tiling.queries * tiling.queries)),
+        dropout_(arguments.dropout, tiling, scratch_) {}
 
   // The query tiles first_tile, first_tile + step, … of one head: writes their part of dq, and adds
   // up what they give to dk and dv in `dkeys` and `dvalues` [keys × s].
@@ -324,7 +361,7 @@ class BackwardHead {
     clear(dkeys, tiling_.keys * tiling_.size);
     clear(dvalues, tiling_.keys * tiling_.size);
     for (int64_t tile = first_tile; tile < tiling_.tiles; tile += step) {
-      run_tile(head, tile, dkeys, dvalues);
+      run_tile(head, index, tile, dkeys, dvalues);
     }
   }
 
@@ -339,7 +376,7 @@ class BackwardHead {
                 {arguments_.out + head.out, tiling_.out_stride}});
   }
 
-  void run_tile(const Head& head, int64_t tile, float* dkeys, float* dvalues) {
+  void run_tile(const Head& head, int64_t index, int64_t tile, float* dkeys, float* dvalues) {
     const int64_t first_query = tile * tiling_.queries;
     const int64_t rows = tiling_.rows_of(tile);
     const int64_t size = tiling_.size;
@@ -351,8 +388,8 @@ class BackwardHead {
     transpose(query_, size, tiling_.queries, size, query_transposed_, stride);
     pack_rows(arguments_.dout + out_at, tiling_.out_stride, rows, tiling_.queries, size, 1, dout_);
     transpose(dout_, size, tiling_.queries, size, dout_transposed_, stride);
-    // Σ_k P_k dP_k = out·dout: what the softmax takes off each dP. Queries past the end have S = 0
-    // and dout = 0, hence no effect.
+    // Σ_k P_k dP_k = out·dout, with dropout as well: what the softmax takes off each dP. Queries
+    // past the end have S = 0 and dout = 0, hence no effect.
     alignas(64) float lse[kQueries] = {}, mean[kQueries] = {};
     for (int64_t i = 0; i < rows; ++i) {
       lse[i] = kLog2OfE * arguments_.lse[head.lse + first_query + i];
@@ -362,11 +399,14 @@ class BackwardHead {
     for_chunks(tiling_, tile, [&](int64_t first_key, int64_t tiles) {
       score_[tiles](keys_ + first_key * size, query_transposed_, scores_);
       score_[tiles](values_ + first_key * size, dout_transposed_, dscores_);
+      dropout_.draw(index, first_query, first_key, tiles * tiling_.queries);
+      dropout_.apply(tiles * tiling_.queries, dscores_);
       for (int64_t q = 0; q < tiling_.queries; q += kLanes) {
         softmax_backward(scores_ + q, dscores_ + q, stride,
                          Sight(first_query + q, first_key, tiles * tiling_.queries),
                          load<Lanes>(lse + q), load<Lanes>(mean + q), ahead_);
       }
+      dropout_.apply(tiles * tiling_.queries, scores_);
       sum_queries_[tiles](scores_, dout_, dvalues + first_key * size);
       sum_queries_[tiles](dscores_, query_, dkeys + first_key * size);
       sum_keys_[tiles](dscores_, keys_ + first_key * size, dquery_);
@@ -394,6 +434,7 @@ class BackwardHead {
   // Of the tile; query_, and hence dkeys, carries the factor log₂e/√s.
   float *query_, *query_transposed_, *dout_, *dout_transposed_, *dquery_;
   float *scores_, *dscores_;
+  ChunkDropout dropout_;
   LookAhead ahead_{tiling_.tokens, tiling_.size};
 };
 

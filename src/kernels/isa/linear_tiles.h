@@ -4,6 +4,7 @@
 
 #include <omp.h>
 
+#include "kernels/isa/dropped_tiles.h"
 #include "kernels/isa/normed_input.h"
 #include "kernels/isa/rows.h"
 #include "kernels/isa/thread_gradients.h"
@@ -22,20 +23,18 @@ void linear_forward_tiles(const LinearForward& a, const TokenTiles& tiles, const
   const NormedInput input(a, tiles, scratch);
   const int64_t packed_stride = padded(a.out);
   float* packed = scratch.floats(a.in * packed_stride);
-  const TileProduct product =
-      TileProduct::of_rows(tiles, a.out, a.in, {input.stride(), packed_stride, a.out},
-                           starting_form(a.residual, a.bias));
+  const TileOutput output(a.dropout, tiles, a.out, a.residual, a.bias, a.y, scratch);
+  const TileProduct product = TileProduct::of_rows(
+      tiles, a.out, a.in, {input.stride(), packed_stride, a.out}, output.form());
 #pragma omp parallel num_threads(tiles.threads())
   {
     shared_transpose(a.weight, a.out, a.in, packed, packed_stride);
     const int thread = omp_get_thread_num();
 #pragma omp for schedule(static)
     for (int64_t tile = 0; tile < tiles.count(); ++tile) {
-      const int64_t rows = tiles.rows(tile);
-      const int64_t at = tiles.first(tile) * a.out;
       const float* n = input.forward(tile, thread, a.eps, a.mean, a.rstd);
-      start_rows(rows, a.out, at_or_null(a.residual, at), a.bias, a.y + at);
-      product(rows, n, packed, a.y + at);
+      product(tiles.rows(tile), n, packed, output.start(tile, thread));
+      output.finish(tile, thread);
       after(tile);
     }
   }
@@ -61,6 +60,7 @@ void linear_backward_tiles(const LinearBackward& a, const TokenTiles& tiles, boo
   gradients.add(kNormBias, a.dnorm_bias, a.in);
   gradients.allocate(scratch, tiles.threads());
   const NormedInput input(a, tiles, scratch);
+  const DroppedGradient dropped(a.dropout, tiles, a.out, scratch);
   const InputGradient<LinearBackward> input_gradient(a, tiles, a.out, a.out, adds, scratch);
   const TileProduct weight_gradient =
       TileProduct::over_rows(tiles, a.out, a.in, {a.out, input.stride(), a.in});
@@ -71,7 +71,8 @@ void linear_backward_tiles(const LinearBackward& a, const TokenTiles& tiles, boo
 #pragma omp for schedule(static)
     for (int64_t tile = 0; tile < tiles.count(); ++tile) {
       const int64_t rows = tiles.rows(tile);
-      const auto [dy, straight] = gradients_of(tile);
+      const auto [given, straight] = gradients_of(tile);
+      const float* dy = dropped(tile, thread, given);
       if (a.dbias != nullptr) add_rows(rows, a.out, dy, a.out, sums[kBias]);
       if (a.dweight != nullptr) {
         weight_gradient(rows, dy, input.again(tile, thread, a.mean, a.rstd), sums[kWeight]);

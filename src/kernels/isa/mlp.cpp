@@ -2,6 +2,7 @@
 
 #include <omp.h>
 
+#include "kernels/isa/dropped_tiles.h"
 #include "kernels/isa/normed_input.h"
 #include "kernels/isa/past_caches.h"
 #include "kernels/isa/rows.h"
@@ -54,6 +55,7 @@ class TileBackward {
         tiles_(tiles),
         stride_(padded(a.hidden)),
         hidden_(scratch.floats(tiles.threads() * 2 * tiles.rows() * stride_)),
+        dropped_(a.dropout, tiles, a.out, scratch),
         input_(a, tiles, scratch),
         input_gradient_(a, tiles, a.hidden, stride_, a.straight != nullptr, scratch),
         project_back_(TileProduct::of_rows(tiles, a.hidden, a.out, {a.out, a.hidden, stride_},
@@ -65,7 +67,7 @@ class TileBackward {
   void operator()(int64_t tile, int thread, const ThreadGradients::Sums& sums) const {
     const int64_t first = tiles_.first(tile);
     const int64_t rows = tiles_.rows(tile);
-    const float* dy = a_.dy + first * a_.out;
+    const float* dy = dropped_(tile, thread, a_.dy + first * a_.out);
     float* h = hidden_ + thread * 2 * tiles_.rows() * stride_;
     float* dh = h + tiles_.rows() * stride_;
     project_back_(rows, dy, a_.proj_weight, dh);
@@ -85,6 +87,7 @@ class TileBackward {
   TokenTiles tiles_;
   int64_t stride_;
   float* hidden_;  // for each thread a tile of h and one of dh
+  DroppedGradient dropped_;
   NormedInput input_;
   InputGradient<MlpBackward> input_gradient_;
   TileProduct project_back_, proj_gradient_, fc_gradient_;
@@ -103,9 +106,9 @@ void mlp_forward(const MlpForward& a) {
   float* hidden = scratch.floats(tiles.threads() * tiles.rows() * hidden_stride);
   const TileProduct expand = TileProduct::of_rows(
       tiles, a.hidden, a.in, {input.stride(), hidden_stride, hidden_stride}, Gemm::C::overwrite);
-  const TileProduct project =
-      TileProduct::of_rows(tiles, a.out, a.hidden, {hidden_stride, out_stride, a.out},
-                           starting_form(a.residual, a.proj_bias));
+  const TileOutput output(a.dropout, tiles, a.out, a.residual, a.proj_bias, a.y, scratch);
+  const TileProduct project = TileProduct::of_rows(
+      tiles, a.out, a.hidden, {hidden_stride, out_stride, a.out}, output.form());
 #pragma omp parallel num_threads(tiles.threads())
   {
     shared_transpose(a.fc_weight, a.hidden, a.in, fc, hidden_stride);
@@ -114,14 +117,12 @@ void mlp_forward(const MlpForward& a) {
     float* h = hidden + thread * tiles.rows() * hidden_stride;
 #pragma omp for schedule(static)
     for (int64_t tile = 0; tile < tiles.count(); ++tile) {
-      const int64_t first = tiles.first(tile);
       const int64_t rows = tiles.rows(tile);
       expand(rows, input.forward(tile, thread, a.eps, a.mean, a.rstd), fc, h);
-      activate(rows, a.hidden, a.fc_bias, at_or_null(a.pre_activation, first * a.hidden), h,
-               hidden_stride);
-      float* y = a.y + first * a.out;
-      start_rows(rows, a.out, at_or_null(a.residual, first * a.out), a.proj_bias, y);
-      project(rows, h, proj, y);
+      activate(rows, a.hidden, a.fc_bias,
+               at_or_null(a.pre_activation, tiles.first(tile) * a.hidden), h, hidden_stride);
+      project(rows, h, proj, output.start(tile, thread));
+      output.finish(tile, thread);
     }
     fence_past_caches();
   }

@@ -4,18 +4,20 @@
 #pragma once
 
 #include "edelta/ops/adamw.h"
+#include "edelta/ops/dropout.h"
 #include "edelta/ops/linear.h"
 #include "edelta/ops/routing.h"
 #include "edelta/torch.h"
 
 namespace edelta::ops::fused {
 
+torch::Tensor drop(const torch::Tensor& x, const Dropout& dropout);
 torch::Tensor linear(const torch::Tensor& x, const Norm& norm, const Affine& map,
-                     const torch::Tensor& residual);
+                     const torch::Tensor& residual, const Dropout& dropout);
 WithInput linear_with_input(const torch::Tensor& x, const Norm& norm, const Affine& map);
 torch::Tensor mlp(const torch::Tensor& x, const Norm& norm, const Affine& fc, const Affine& proj,
-                  const torch::Tensor& residual);
-torch::Tensor causal_attention(const torch::Tensor& qkv, int64_t heads);
+                  const torch::Tensor& residual, const Dropout& dropout);
+torch::Tensor causal_attention(const torch::Tensor& qkv, int64_t heads, const Dropout& dropout);
 
 WithInput embedding(const torch::Tensor& token, const torch::Tensor& words,
                     const torch::Tensor& positions);

@@ -1,5 +1,6 @@
 #include "kernels/mlp.h"
 #include "ops/fused/autograd.h"
+#include "ops/fused/dropout_arguments.h"
 #include "ops/fused/fused.h"
 
 namespace edelta::ops::fused {
@@ -13,7 +14,8 @@ class MlpFunction : public Function<MlpFunction> {
                         const OptionalTensor& norm_weight, const OptionalTensor& norm_bias,
                         const Tensor& fc_weight, const OptionalTensor& fc_bias,
                         const Tensor& proj_weight, const OptionalTensor& proj_bias,
-                        const OptionalTensor& residual, bool residual_is_input, bool keep) {
+                        const OptionalTensor& residual, bool residual_is_input,
+                        const Dropout& dropout, bool keep) {
     const int64_t in = fc_weight.size(1);
     const int64_t hidden = fc_weight.size(0);
     const int64_t out = proj_weight.size(0);
@@ -34,6 +36,7 @@ class MlpFunction : public Function<MlpFunction> {
                           .fc_bias = data(fc_bias),
                           .proj_weight = data(proj_weight),
                           .proj_bias = data(proj_bias),
+                          .dropout = mask_of(dropout),
                           .residual = residual_is_input ? data(x) : data(residual),
                           .y = data(y),
                           .mean = data(statistics.mean),
@@ -42,6 +45,7 @@ class MlpFunction : public Function<MlpFunction> {
     if (keep) {
       save(context, {x, norm_weight, norm_bias, fc_weight, fc_bias, proj_weight, proj_bias},
            {statistics.mean, statistics.rstd, pre_activation});
+      save_dropout(context, dropout);
       context->saved_data["residual_is_input"] = residual_is_input;
       context->saved_data["has_residual"] = residual.has_value();
     }
@@ -74,6 +78,7 @@ class MlpFunction : public Function<MlpFunction> {
          .pre_activation = data(saved[9]),
          .fc_weight = data(saved[3]),
          .proj_weight = data(saved[5]),
+         .dropout = saved_mask(context),
          .straight = context->saved_data["residual_is_input"].toBool() ? data(dy) : nullptr,
          .dx = data(dx),
          .dfc_weight = data(dfc_weight),
@@ -82,19 +87,20 @@ class MlpFunction : public Function<MlpFunction> {
          .dproj_bias = data(dproj_bias),
          .dnorm_weight = data(dnorm_weight),
          .dnorm_bias = data(dnorm_bias)});
-    return {dx,           dnorm_weight, dnorm_bias, dfc_weight, dfc_bias,
-            dproj_weight, dproj_bias,   dresidual,  {},         {}};
+    return {dx,         dnorm_weight, dnorm_bias, dfc_weight, dfc_bias, dproj_weight,
+            dproj_bias, dresidual,    {},         {},         {}};
   }
 };
 
 }  // namespace
 
 Tensor mlp(const Tensor& x, const Norm& norm, const Affine& fc, const Affine& proj,
-           const Tensor& residual) {
+           const Tensor& residual, const Dropout& dropout) {
   const bool same = residual.defined() && residual.is_same(x);
   return MlpFunction::apply(x.contiguous(), optional(norm.weight), optional(norm.bias),
                             fc.weight.contiguous(), optional(fc.bias), proj.weight.contiguous(),
                             optional(proj.bias), same ? OptionalTensor() : optional(residual), same,
+                            dropout,
                             will_differentiate({x, norm.weight, norm.bias, fc.weight, fc.bias,
                                                 proj.weight, proj.bias, residual}));
 }
