@@ -48,6 +48,9 @@ class TokenHead : public HeadLayers {
   Tensor embed(const Tensor& input) override {
     return wte_->forward(input) + wpe_->weight.narrow(0, 0, input.size(1));
   }
+  std::optional<TokenTables> token_tables() const override {
+    return TokenTables{wte_->weight, wpe_->weight};
+  }
   ops::Affine output() const override { return {wte_->weight, {}}; }
   Tensor loss(const Tensor& prediction, const Tensor& target) const override {
     return torch::cross_entropy_loss(prediction.flatten(0, -2), target.flatten(), /*weight=*/{},

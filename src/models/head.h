@@ -3,16 +3,24 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "edelta/models/config.h"
 #include "edelta/ops/linear.h"
 
 namespace edelta::models {
 
+// What tokens and positions are embedded with.
+struct TokenTables {
+  torch::Tensor wte, wpe;
+};
+
 class HeadLayers {
  public:
   virtual ~HeadLayers() = default;
   virtual torch::Tensor embed(const torch::Tensor& input) = 0;
+  // Nothing for a head on vectors.
+  virtual std::optional<TokenTables> token_tables() const { return {}; }
   // The last linear map.
   virtual ops::Affine output() const = 0;
   virtual torch::Tensor loss(const torch::Tensor& prediction,

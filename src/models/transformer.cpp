@@ -9,6 +9,8 @@
 #include "edelta/geometry/gate.h"
 #include "edelta/models/architecture_options.h"
 #include "edelta/models/registry.h"
+#include "edelta/ops/implementation.h"
+#include "models/transformer_decoding.h"
 
 namespace edelta::models {
 namespace {
@@ -61,6 +63,15 @@ Block::Block(const ModelConfig& config) {
 Tensor Block::forward(const Tensor& x, Seen& seen) {
   const Tensor mixed = attention_.connection->forward(x, *attention_.f, seen);
   return mlp_.connection->forward(mixed, *mlp_.f, seen);
+}
+
+std::vector<std::unique_ptr<ConnectionDecoding>> Block::decoding(
+    const nn::DecodingRoom& room) const {
+  std::vector<std::unique_ptr<ConnectionDecoding>> both;
+  for (const Connected* each : {&attention_, &mlp_}) {
+    both.push_back(each->connection->decoding(*each->f, room));
+  }
+  return both;
 }
 
 std::vector<Tensor> Block::tables() const {
@@ -117,6 +128,20 @@ Output Transformer::forward(const Batch& batch, State&, Seen seen) {
                                                          gate.gate_reg_weight)});
   }
   return output;
+}
+
+std::unique_ptr<ModelDecoding> Transformer::decoding(const nn::DecodingRoom& room) const {
+  const std::optional<TokenTables> tables = head_->token_tables();
+  if (!tables || !ops::use_fused({tables->wte})) return nullptr;
+  std::vector<std::unique_ptr<ConnectionDecoding>> connections;
+  for (const auto& block : blocks_) {
+    for (auto& each : block->decoding(room)) {
+      if (!each) return nullptr;
+      connections.push_back(std::move(each));
+    }
+  }
+  return std::make_unique<TransformerDecoding>(*tables, std::move(connections),
+                                               nn::RowMap(ln_f_->norm(), head_->output()));
 }
 
 double Transformer::step_gflop(int64_t batch, int64_t length) const {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "edelta/nn/decoding.h"
 #include "edelta/nn/norm.h"
 
 namespace edelta::nn {
@@ -29,6 +30,9 @@ class SubLayer : public torch::nn::Module {
  public:
   virtual torch::Tensor forward(const torch::Tensor& x, const ops::Norm& norm,
                                 const Around& around) = 0;
+  // The same for decoding, with the weights as they are now; residuals come with the rows.
+  virtual std::unique_ptr<SubLayerDecoding> decoding(const ops::Norm& norm, const Around& around,
+                                                     const DecodingRoom& room) const = 0;
 };
 
 std::shared_ptr<SubLayer> make_attention(const SubLayerOptions& options);
@@ -43,6 +47,11 @@ class PreNormSubLayer {
 
   torch::Tensor operator()(const torch::Tensor& x, const Around& around = {}) const {
     return layer_->forward(x, norm_->norm(), around);
+  }
+
+  std::unique_ptr<SubLayerDecoding> decoding(const DecodingRoom& room,
+                                             const Around& around = {}) const {
+    return layer_->decoding(norm_->norm(), around, room);
   }
 
  private:
