@@ -21,6 +21,7 @@ enum class Stream : std::uint32_t {
   task_rule = 2,
   batches = 16,
   dropout = 17,
+  sampling = 24,
   norm_probe = 32,
   reflection_probe = 48,
 };

@@ -1,9 +1,20 @@
 #include "edelta/geometry/generator.h"
 
+#include <algorithm>
+#include <optional>
+
 #include "edelta/nn/net.h"
 #include "edelta/nn/norm.h"
+#include "kernels/scratch.h"
+#include "nn/row_map.h"
 
 namespace edelta::geometry {
+
+int64_t row_length(int64_t streams, Branch branch) {
+  return (has_rotation(branch) ? 2 * streams + 1 : 0) + (has_reflection(branch) ? streams : 0) +
+         (has_gate(branch) ? 1 : 0);
+}
+
 namespace {
 
 using torch::Tensor;
@@ -33,10 +44,45 @@ bool penalises_gate_alone(const GeneratorOptions& options) {
          torch::GradMode::is_enabled();
 }
 
-int64_t row_length(int64_t n, Branch branch) {
-  return (has_rotation(branch) ? 2 * n + 1 : 0) + (has_reflection(branch) ? n : 0) +
-         (has_gate(branch) ? 1 : 0);
-}
+// A net, and beside it a linear gate where there is one.
+class NetDecoding : public GeneratorDecoding {
+ public:
+  NetDecoding(const ops::Norm& norm, const nn::Net::Layers& net) : net_(norm, net.first, net.second) {}
+  NetDecoding(const nn::Net::Layers& net, const ops::Affine& gate) : NetDecoding({}, net) {
+    gate_.emplace(ops::Norm(), gate);
+  }
+
+  void operator()(int64_t rows, const float* pooled, float* numbers) const override {
+    if (!gate_) return net_(rows, pooled, numbers);
+    kernels::Scratch scratch;
+    float* made = scratch.floats(rows * net_.out());
+    float* logits = scratch.floats(rows);
+    net_(rows, pooled, made);
+    (*gate_)(rows, pooled, logits);
+    for (int64_t row = 0; row < rows; ++row) {
+      numbers = std::copy_n(made + row * net_.out(), net_.out(), numbers);
+      *numbers++ = logits[row];
+    }
+  }
+
+ private:
+  nn::RowNet net_;
+  std::optional<nn::RowMap> gate_;
+};
+
+class FixedDecoding : public GeneratorDecoding {
+ public:
+  explicit FixedDecoding(const Tensor& row) : row_(row.detach().contiguous()) {}
+
+  void operator()(int64_t rows, const float*, float* numbers) const override {
+    for (int64_t row = 0; row < rows; ++row) {
+      numbers = std::copy_n(row_.data_ptr<float>(), row_.numel(), numbers);
+    }
+  }
+
+ private:
+  Tensor row_;
+};
 
 class NetGenerator : public Generator {
  public:
@@ -56,17 +102,20 @@ class NetGenerator : public Generator {
   }
 
   OperatorParameters generate(const Tensor& pooled) override {
-    std::vector<const nn::Net*> nets;
-    for (const auto& net : {u_net_, v_net_, beta_net_, k_net_}) {
-      if (net) nets.push_back(net.get());
-    }
-    Tensor row = nn::Net::forward_all(nets, pooled);
+    Tensor row = nn::Net::forward_all(nets(), pooled);
     if (has_gate(options_.branch)) row = torch::cat({row, gate_net_->forward(pooled)}, -1);
     OperatorParameters parameters = split(row, options_.streams, options_.branch);
     if (penalises_gate_alone(options_)) {
       parameters.penalised_gamma = torch::sigmoid(gate_net_->forward(pooled.detach()));
     }
     return parameters;
+  }
+
+  std::unique_ptr<GeneratorDecoding> decoding() const override {
+    const torch::NoGradGuard no_grad;
+    const nn::Net::Layers net = nn::Net::joined(nets());
+    if (!has_gate(options_.branch)) return std::make_unique<NetDecoding>(ops::Norm(), net);
+    return std::make_unique<NetDecoding>(net, ops::Affine{gate_net_->weight, gate_net_->bias});
   }
 
   void initialise() override {
@@ -76,6 +125,15 @@ class NetGenerator : public Generator {
   }
 
  private:
+  // In the order in which a row has their numbers.
+  std::vector<const nn::Net*> nets() const {
+    std::vector<const nn::Net*> all;
+    for (const auto& net : {u_net_, v_net_, beta_net_, k_net_}) {
+      if (net) all.push_back(net.get());
+    }
+    return all;
+  }
+
   GeneratorOptions options_;
   std::shared_ptr<nn::Net> u_net_, v_net_, beta_net_, k_net_;
   torch::nn::Linear gate_net_{nullptr};
@@ -96,6 +154,10 @@ class JointGenerator : public Generator {
       parameters.penalised_gamma = parameters_of(pooled.detach()).gamma;
     }
     return parameters;
+  }
+
+  std::unique_ptr<GeneratorDecoding> decoding() const override {
+    return std::make_unique<NetDecoding>(norm_->norm(), geo_proj_->layers());
   }
 
   void initialise() override {
@@ -128,6 +190,10 @@ class FixedGenerator : public Generator {
 
   OperatorParameters generate(const Tensor& pooled) override {
     return split(row_.expand({pooled.size(0), 1, -1}), options_.streams, options_.branch);
+  }
+
+  std::unique_ptr<GeneratorDecoding> decoding() const override {
+    return std::make_unique<FixedDecoding>(row_);
   }
 
   std::vector<Tensor> tables() const override { return {row_}; }

@@ -5,11 +5,13 @@
 
 #include "kernels/adamw.h"
 #include "kernels/attention.h"
+#include "kernels/cached_attention.h"
 #include "kernels/cpu.h"
 #include "kernels/cross_entropy.h"
 #include "kernels/delta.h"
 #include "kernels/dropout.h"
 #include "kernels/embedding.h"
+#include "kernels/few_rows.h"
 #include "kernels/fma_peak.h"
 #include "kernels/geodesic.h"
 #include "kernels/hybrid.h"
@@ -19,6 +21,7 @@
 #include "kernels/mlp.h"
 #include "kernels/pooling.h"
 #include "kernels/profile.h"
+#include "kernels/read_sweep.h"
 #include "kernels/route.h"
 #include "kernels/sinkhorn.h"
 #include "kernels/stream.h"
@@ -27,6 +30,7 @@
 // Each kernel is a function of one argument struct: kernel name, argument type.
 #define EDELTA_KERNELS(X)                               \
   X(fma_peak, FmaPeak)                                  \
+  X(read_sweep, ReadSweep)                              \
   X(linear_forward, LinearForward)                      \
   X(linear_backward, LinearBackward)                    \
   X(mlp_forward, MlpForward)                            \
@@ -37,6 +41,9 @@
   X(embedding_backward, EmbeddingBackward)              \
   X(cross_entropy, CrossEntropy)                        \
   X(drop_rows, DropRows)                                \
+  X(linear_few_rows, LinearForward)                     \
+  X(mlp_few_rows, MlpForward)                           \
+  X(cached_attention, CachedAttention)                  \
   X(sequence_mean_forward, SequenceMeanForward)         \
   X(sequence_mean_backward, SequenceMeanBackward)       \
   X(hybrid_forward, HybridForward)                      \

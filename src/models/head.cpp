@@ -50,6 +50,9 @@ class TokenHead : public HeadLayers {
       : wte_(transformer.register_module("wte", Embedding(config.vocab_size, config.n_embd))),
         wpe_(transformer.register_module("wpe", Embedding(config.block_size, config.n_embd))) {}
 
+  std::optional<TokenTables> token_tables() const override {
+    return TokenTables{wte_->weight, wpe_->weight};
+  }
   ops::Affine output() const override { return {wte_->weight, {}}; }
   Embedded embed(const Tensor& input) override {
     const auto [x, words] = ops::embedding(input, wte_->weight, wpe_->weight);

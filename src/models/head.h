@@ -3,15 +3,23 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "edelta/models/model.h"
 #include "edelta/ops/linear.h"
 
 namespace edelta::models {
 
+// What tokens and positions are embedded with.
+struct TokenTables {
+  torch::Tensor wte, wpe;
+};
+
 class HeadLayers {
  public:
   virtual ~HeadLayers() = default;
+  // Nothing for a head on vectors.
+  virtual std::optional<TokenTables> token_tables() const { return {}; }
   // The last linear map.
   virtual ops::Affine output() const = 0;
 

@@ -9,6 +9,8 @@
 #include "edelta/geometry/gate.h"
 #include "edelta/models/architecture_options.h"
 #include "edelta/models/registry.h"
+#include "edelta/ops/implementation.h"
+#include "models/transformer_decoding.h"
 
 namespace edelta::models {
 namespace {
@@ -64,6 +66,15 @@ Block::Block(const ModelConfig& config, int64_t layer) {
 
 Tensor Block::forward(const Tensor& x, uint64_t dropout_key, Seen& seen) {
   return mlp_.forward(attention_.forward(x, dropout_key, seen), dropout_key, seen);
+}
+
+std::vector<std::unique_ptr<ConnectionDecoding>> Block::decoding(
+    const nn::DecodingRoom& room) const {
+  std::vector<std::unique_ptr<ConnectionDecoding>> both;
+  for (const Connected* each : {&attention_, &mlp_}) {
+    both.push_back(each->connection->decoding({each->norm, each->layer}, room));
+  }
+  return both;
 }
 
 std::vector<Tensor> Block::tables() const {
@@ -131,6 +142,20 @@ Output Transformer::forward(const Batch& batch, State&, Seen seen) {
                                                          gate.gate_reg_weight)});
   }
   return output;
+}
+
+std::unique_ptr<ModelDecoding> Transformer::decoding(const nn::DecodingRoom& room) const {
+  const std::optional<TokenTables> tables = head_->token_tables();
+  if (!tables || !ops::use_fused({tables->wte})) return nullptr;
+  std::vector<std::unique_ptr<ConnectionDecoding>> connections;
+  for (const auto& block : blocks_) {
+    for (auto& each : block->decoding(room)) {
+      if (!each) return nullptr;
+      connections.push_back(std::move(each));
+    }
+  }
+  return std::make_unique<TransformerDecoding>(*tables, std::move(connections),
+                                               nn::RowMap(ln_f_->norm(), head_->output()));
 }
 
 double Transformer::step_gflop(int64_t batch, int64_t length) const {

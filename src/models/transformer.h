@@ -15,6 +15,8 @@ class Block : public torch::nn::Module {
  public:
   Block(const ModelConfig& config, int64_t layer);
   torch::Tensor forward(const torch::Tensor& x, uint64_t dropout_key, Seen& seen);
+  // The two connections, attention first; null where they have no way to decode.
+  std::vector<std::unique_ptr<ConnectionDecoding>> decoding(const nn::DecodingRoom& room) const;
   // Learned vectors that no module has.
   std::vector<torch::Tensor> tables() const;
   void initialise();
@@ -40,6 +42,7 @@ class Transformer : public Model {
 
   using Model::forward;
   Output forward(const Batch& batch, State& state, Seen seen) override;
+  std::unique_ptr<ModelDecoding> decoding(const nn::DecodingRoom& room) const override;
   double step_gflop(int64_t batch, int64_t length) const override;
 
  private:

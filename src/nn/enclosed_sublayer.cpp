@@ -19,7 +19,7 @@ ops::Affine compose(const Tensor& outer, const ops::Affine& inner) {
 // n equal streams have the mean and variance of one, so LN(x repeated) is LN(x) repeated, and the
 // first map sees the same numbers n times: it folds to the sum of its n blocks, each scaled by
 // the norm's weight, with the norm's shift going into the bias.
-ops::Affine folded_repeats(const ops::Norm& norm, int64_t repeats, const Linear& first) {
+NormedMap folded_repeats(const ops::Norm& norm, int64_t repeats, const Linear& first) {
   const Tensor weight =
       (first->weight * norm.weight).view({first->weight.size(0), repeats, -1}).sum(1);
   Tensor bias = first->bias;
@@ -27,7 +27,8 @@ ops::Affine folded_repeats(const ops::Norm& norm, int64_t repeats, const Linear&
     const Tensor shift = first->weight.matmul(norm.bias);
     bias = bias.defined() ? bias + shift : shift;
   }
-  return {weight, bias};
+  const Tensor ones = torch::ones({weight.size(1)}, weight.options().requires_grad(false));
+  return {{ones, {}}, {weight, bias}};
 }
 
 }  // namespace
@@ -43,8 +44,8 @@ EnclosedSubLayer::Entry EnclosedSubLayer::enter(const Tensor& x, const ops::Norm
   const Tensor& pre = around.pre;
   if (around.repeats > 1) {
     if (ops::fold_maps() && !pre.defined()) {
-      const Tensor ones = torch::ones({x.size(-1)}, x.options().requires_grad(false));
-      return {x, {ones, {}}, folded_repeats(norm, around.repeats, first)};
+      const NormedMap folded = folded_repeats(norm, around.repeats, first);
+      return {x, folded.norm, folded.map};
     }
     return enter(x.repeat({1, 1, around.repeats}), norm, {.pre = pre}, first);
   }
@@ -61,6 +62,20 @@ Tensor EnclosedSubLayer::leave(const Around& around, const Linear& last,
     return apply(compose(around.post, affine(last)), around.residual);
   }
   return ops::linear(apply(affine(last), {}), {}, {around.post, {}}, around.residual);
+}
+
+NormedMap EnclosedSubLayer::folded_first(const ops::Norm& norm, const Around& around,
+                                         const Linear& first) {
+  const torch::NoGradGuard no_grad;
+  TORCH_CHECK(around.repeats == 1 || !around.pre.defined(), "repeated streams have no H_pre");
+  if (around.repeats > 1) return folded_repeats(norm, around.repeats, first);
+  if (!around.pre.defined()) return {norm, affine(first)};
+  return {norm, {product(first->weight, around.pre), first->bias}};
+}
+
+ops::Affine EnclosedSubLayer::folded_last(const Around& around, const Linear& last) {
+  const torch::NoGradGuard no_grad;
+  return around.post.defined() ? compose(around.post, affine(last)) : affine(last);
 }
 
 }  // namespace edelta::nn

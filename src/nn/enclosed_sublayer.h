@@ -12,6 +12,12 @@ inline ops::Affine affine(const torch::nn::Linear& linear) {
   return {linear->weight, linear->bias};
 }
 
+// A linear map and the norm before it.
+struct NormedMap {
+  ops::Norm norm;
+  ops::Affine map;
+};
+
 class EnclosedSubLayer : public SubLayer {
  protected:
   explicit EnclosedSubLayer(const SubLayerOptions& options)
@@ -36,6 +42,11 @@ class EnclosedSubLayer : public SubLayer {
   using Last = std::function<torch::Tensor(const ops::Affine& map, const torch::Tensor& residual)>;
   static torch::Tensor leave(const Around& around, const torch::nn::Linear& last,
                              const ops::Dropout& dropout, const Last& apply);
+
+  // The same two for decoding: maps with what stands beside them folded in, once for all tokens.
+  static NormedMap folded_first(const ops::Norm& norm, const Around& around,
+                                const torch::nn::Linear& first);
+  static ops::Affine folded_last(const Around& around, const torch::nn::Linear& last);
 
  private:
   double dropout_;

@@ -1,11 +1,26 @@
 #include "edelta/ops/mlp.h"
 
 #include "nn/enclosed_sublayer.h"
+#include "nn/row_map.h"
 
 namespace edelta::nn {
 namespace {
 
 using torch::Tensor;
+
+class MlpDecoding : public SubLayerDecoding {
+ public:
+  MlpDecoding(const NormedMap& first, const ops::Affine& last)
+      : net_(first.norm, first.map, last) {}
+
+  void operator()(const Stretch& stretch, const float* x, const float* residual,
+                  float* y) override {
+    net_(stretch.rows(), x, y, residual);
+  }
+
+ private:
+  RowNet net_;
+};
 
 class Mlp : public EnclosedSubLayer {
  public:
@@ -23,6 +38,12 @@ class Mlp : public EnclosedSubLayer {
                  [&](const ops::Affine& map, const Tensor& residual) {
                    return ops::mlp(entry.x, entry.norm, entry.map, map, residual, output_dropout);
                  });
+  }
+
+  std::unique_ptr<SubLayerDecoding> decoding(const ops::Norm& norm, const Around& around,
+                                             const DecodingRoom&) const override {
+    return std::make_unique<MlpDecoding>(folded_first(norm, around, c_fc_),
+                                         folded_last(around, c_proj_));
   }
 
  private:

@@ -9,10 +9,11 @@ Net::Net(int64_t in, int64_t hidden, int64_t out)
       second_(register_module("2", torch::nn::Linear(hidden, out))) {}
 
 torch::Tensor Net::forward(const torch::Tensor& x) const {
-  return ops::mlp(x, {}, {first_->weight, first_->bias}, {second_->weight, second_->bias});
+  const Layers own = layers();
+  return ops::mlp(x, {}, own.first, own.second);
 }
 
-torch::Tensor Net::forward_all(const std::vector<const Net*>& nets, const torch::Tensor& x) {
+Net::Layers Net::joined(const std::vector<const Net*>& nets) {
   std::vector<torch::Tensor> first, first_bias, second, second_bias;
   for (const Net* net : nets) {
     first.push_back(net->first_->weight);
@@ -20,8 +21,13 @@ torch::Tensor Net::forward_all(const std::vector<const Net*>& nets, const torch:
     second.push_back(net->second_->weight);
     second_bias.push_back(net->second_->bias);
   }
-  return ops::mlp(x, {}, {torch::cat(first), torch::cat(first_bias)},
-                  {torch::block_diag(second), torch::cat(second_bias)});
+  return {{torch::cat(first), torch::cat(first_bias)},
+          {torch::block_diag(second), torch::cat(second_bias)}};
+}
+
+torch::Tensor Net::forward_all(const std::vector<const Net*>& nets, const torch::Tensor& x) {
+  const Layers all = joined(nets);
+  return ops::mlp(x, {}, all.first, all.second);
 }
 
 }  // namespace edelta::nn

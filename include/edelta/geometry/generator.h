@@ -52,10 +52,23 @@ struct GeneratorOptions {
   double init_std = 0.02;  // of learned vectors
 };
 
+// A generator for decoding: on rows in plain memory.
+class GeneratorDecoding {
+ public:
+  virtual ~GeneratorDecoding() = default;
+  // From x̄ [rows, D] the numbers that parameters are made of, one row after the other: u, v, β
+  // before its softplus, k, γ before its sigmoid, as far as the branch has them.
+  virtual void operator()(int64_t rows, const float* pooled, float* numbers) const = 0;
+};
+
+// How many numbers that are.
+int64_t row_length(int64_t streams, Branch branch);
+
 // Makes an operator's parameters from the pooled input [B, T', D].
 class Generator : public torch::nn::Module {
  public:
   virtual OperatorParameters generate(const torch::Tensor& pooled) = 0;
+  virtual std::unique_ptr<GeneratorDecoding> decoding() const = 0;
   // Learned vectors that no module has: the general rule draws them as it does weights.
   virtual std::vector<torch::Tensor> tables() const { return {}; }
   // What the general rule (weights N(0, 0.02²), biases 0) does not do.

@@ -16,12 +16,26 @@ namespace edelta::models {
 
 using nn::PreNormSubLayer;
 
+// A connection for decoding, with the sub-layer inside.
+class ConnectionDecoding {
+ public:
+  virtual ~ConnectionDecoding() = default;
+  // x [rows, D] → y [rows, D], which may not overlap.
+  virtual void operator()(const nn::Stretch& stretch, const float* x, float* y) = 0;
+};
+
 class Connection {
  public:
   virtual ~Connection() = default;
   // A gated operator appends its γ to `seen.gates`; an operator on streams, if asked for, itself to
   // `seen.operators`.
   virtual torch::Tensor forward(const torch::Tensor& x, const PreNormSubLayer& f, Seen& seen) = 0;
+  // The same for decoding (edelta/nn/decoding.h), with the weights as they are now. Null: there is
+  // none, and every new token costs a pass over the whole sequence.
+  virtual std::unique_ptr<ConnectionDecoding> decoding(const PreNormSubLayer& /*f*/,
+                                                       const nn::DecodingRoom& /*room*/) const {
+    return nullptr;
+  }
   // Learned vectors that no module has: the general rule draws them as it does weights.
   virtual std::vector<torch::Tensor> tables() const { return {}; }
   // What the general rule (weights N(0, 0.02²), biases 0, norms 1) does not do.

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "edelta/models/config.h"
+#include "edelta/nn/decoding.h"
 
 namespace edelta::models {
 
@@ -53,6 +54,15 @@ struct Output {
   Seen seen;
 };
 
+// A model on tokens for decoding (edelta/nn/decoding.h).
+class ModelDecoding {
+ public:
+  virtual ~ModelDecoding() = default;
+  // Tokens [sequences, length], each below the vocabulary → logits after the last position of each
+  // sequence, [sequences, V].
+  virtual void operator()(const nn::Stretch& stretch, const int32_t* tokens, float* logits) = 0;
+};
+
 class Model : public torch::nn::Module {
  public:
   explicit Model(ModelConfig config) : config_(std::move(config)) {}
@@ -62,6 +72,12 @@ class Model : public torch::nn::Module {
 
   // The prediction alone, without a state.
   torch::Tensor predict(const torch::Tensor& input);
+
+  // The model for decoding, with the weights as they are now; null where it has no such way, which
+  // float32 kernels are needed for.
+  virtual std::unique_ptr<ModelDecoding> decoding(const nn::DecodingRoom& /*room*/) const {
+    return nullptr;
+  }
 
   // The floating-point operations of a training step by the plain algorithm: 6 a token for every
   // entry of the matrices that it meets, maps that fold into each other counted once, plus causal

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "edelta/ops/linear.h"
+
 namespace edelta::nn {
 
 // Linear(in → hidden), GELU, Linear(hidden → out), with biases. The parameters are named by their
@@ -16,8 +18,15 @@ class Net : public torch::nn::Module {
   torch::Tensor forward(const torch::Tensor& x) const;
   torch::Tensor& output_bias() { return second_->bias; }
 
+  struct Layers {
+    ops::Affine first, second;
+  };
+  Layers layers() const {
+    return {{first_->weight, first_->bias}, {second_->weight, second_->bias}};
+  }
   // Several nets that look at the same input, as one: their first layers side by side, their second
-  // layers as blocks on a diagonal. Gives their outputs one after the other.
+  // layers as blocks on a diagonal. It gives their outputs one after the other.
+  static Layers joined(const std::vector<const Net*>& nets);
   static torch::Tensor forward_all(const std::vector<const Net*>& nets, const torch::Tensor& x);
 
  private:

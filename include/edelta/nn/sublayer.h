@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "edelta/nn/decoding.h"
 #include "edelta/nn/norm.h"
 
 namespace edelta::nn {
@@ -31,6 +32,9 @@ class SubLayer : public torch::nn::Module {
   // `dropout_key`: of the pass; it matters in training only.
   virtual torch::Tensor forward(const torch::Tensor& x, const ops::Norm& norm, const Around& around,
                                 uint64_t dropout_key) = 0;
+  // The same for decoding, with the weights as they are now; residuals come with the rows.
+  virtual std::unique_ptr<SubLayerDecoding> decoding(const ops::Norm& norm, const Around& around,
+                                                     const DecodingRoom& room) const = 0;
 };
 
 std::shared_ptr<SubLayer> make_attention(const SubLayerOptions& options);
@@ -46,6 +50,11 @@ class PreNormSubLayer {
 
   torch::Tensor operator()(const torch::Tensor& x, const Around& around = {}) const {
     return layer_->forward(x, norm_->norm(), around, dropout_key_);
+  }
+
+  std::unique_ptr<SubLayerDecoding> decoding(const DecodingRoom& room,
+                                             const Around& around = {}) const {
+    return layer_->decoding(norm_->norm(), around, room);
   }
 
  private:

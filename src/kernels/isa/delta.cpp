@@ -1,6 +1,7 @@
 #include "kernels/delta.h"
 
 #include "kernels/isa/lanes.h"
+#include "kernels/isa/parallel.h"
 #include "kernels/isa/slices.h"
 #include "kernels/scratch.h"
 
@@ -44,19 +45,16 @@ float token_backward(const float* k, float beta, const float* x, const float* dy
 
 void delta_forward(const DeltaForward& a) {
   const int64_t d = a.shape.width;
-#pragma omp parallel for collapse(2)
-  for (int64_t b = 0; b < a.shape.batch; ++b) {
-    for (int64_t t = 0; t < a.shape.tokens; ++t) {
-      const int64_t at = (b * a.shape.tokens + t) * d;
-      const int64_t op = operator_at(a.shape, b, t);
-      const float* k = a.k + op * d;
-      const float* x = a.x + at;
-      float* y = a.y + at;
-      const float step = a.beta[op] * dots(k, x, x, d).x;
+  in_parallel(a.shape.batch * a.shape.tokens, [&](int64_t item) {
+    const int64_t at = item * d;
+    const int64_t op = operator_at(a.shape, item / a.shape.tokens, item % a.shape.tokens);
+    const float* k = a.k + op * d;
+    const float* x = a.x + at;
+    float* y = a.y + at;
+    const float step = a.beta[op] * dots(k, x, x, d).x;
 #pragma omp simd
-      for (int64_t c = 0; c < d; ++c) y[c] = x[c] - step * k[c];
-    }
-  }
+    for (int64_t c = 0; c < d; ++c) y[c] = x[c] - step * k[c];
+  });
 }
 
 // One operator for a whole sequence: every slice leaves its part of dk and dβ, then they are added

@@ -2,6 +2,7 @@
 
 #include "kernels/isa/cayley_rotation.h"
 #include "kernels/isa/direction.h"
+#include "kernels/isa/parallel.h"
 
 namespace edelta::kernels::EDELTA_ISA {
 namespace {
@@ -54,8 +55,7 @@ void backward(const HybridBackward& a, int64_t index) {
 }  // namespace
 
 void hybrid_forward(const HybridForward& a) {
-#pragma omp parallel for
-  for (int64_t index = 0; index < a.operators; ++index) forward(a, index);
+  in_parallel(a.operators, [&](int64_t index) { forward(a, index); });
 }
 
 void hybrid_backward(const HybridBackward& a) {

@@ -3,6 +3,7 @@
 #include "kernels/isa/cayley_rotation.h"
 #include "kernels/isa/complex.h"
 #include "kernels/isa/direction.h"
+#include "kernels/isa/parallel.h"
 #include "kernels/isa/phase.h"
 
 namespace edelta::kernels::EDELTA_ISA {
@@ -207,8 +208,7 @@ void backward(const HybridBackward& arguments, int64_t index) {
 }  // namespace
 
 void unitary_forward(const HybridForward& a) {
-#pragma omp parallel for
-  for (int64_t index = 0; index < a.operators; ++index) forward(a, index);
+  in_parallel(a.operators, [&](int64_t index) { forward(a, index); });
 }
 
 void unitary_backward(const HybridBackward& a) {

@@ -17,6 +17,12 @@ Tensor GeometricResidual::operator()(const Tensor& x, Seen& seen) const {
   return g(pooled.x);
 }
 
+std::optional<GeometricDecoding> GeometricResidual::decoding(const nn::DecodingRoom& room) const {
+  if (!generator_) return {};
+  return GeometricDecoding({generator_->decoding(), n_, branch_, blend_, field_},
+                           {pool_, width_, room}, n_, width_);
+}
+
 std::shared_ptr<geometry::Generator> make_generator(
     const ModelConfig& config, Site& site, int64_t hidden,
     std::shared_ptr<geometry::Generator> (*make_data)(const geometry::GeneratorOptions&)) {

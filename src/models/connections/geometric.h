@@ -2,10 +2,12 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "edelta/geometry/hybrid.h"
 #include "edelta/models/architecture_options.h"
 #include "edelta/models/connection.h"
+#include "models/connections/geometric_decoding.h"
 
 namespace edelta::models {
 
@@ -16,11 +18,15 @@ class GeometricResidual {
         blend_(config.options.get<HybridOptions>().blend),
         field_(config.options.get<HybridOptions>().field),
         pool_(config.options.get<PoolOptions>().pool),
+        n_(config.n_streams),
+        width_(config.n_embd),
         generator_(std::move(generator)) {}
 
   // G_γ(x), with the gate and, if asked for, the operator left in `seen`; x itself without an
   // operator.
   torch::Tensor operator()(const torch::Tensor& x, Seen& seen) const;
+  // The same for decoding; nothing without an operator.
+  std::optional<GeometricDecoding> decoding(const nn::DecodingRoom& room) const;
 
   std::vector<torch::Tensor> tables() const {
     return generator_ ? generator_->tables() : std::vector<torch::Tensor>();
@@ -38,6 +44,7 @@ class GeometricResidual {
   geometry::Blend blend_;
   geometry::ScalarField field_;
   ops::Pool pool_;
+  int64_t n_, width_;
   std::shared_ptr<geometry::Generator> generator_;  // null: there is no operator
 };
 

@@ -8,6 +8,18 @@ namespace {
 
 using torch::Tensor;
 
+class JpmhcDecoding : public ConnectionDecoding {
+ public:
+  explicit JpmhcDecoding(RouterDecoding router) : router_(std::move(router)) {}
+
+  void operator()(const nn::Stretch& stretch, const float* x, float* y) override {
+    router_(stretch, x, y);
+  }
+
+ private:
+  RouterDecoding router_;
+};
+
 class JpmhcConnection : public Connection {
  public:
   JpmhcConnection(const ModelConfig& config, Site& site)
@@ -17,6 +29,11 @@ class JpmhcConnection : public Connection {
     const ops::Routed routed = router_->forward(x);
     if (seen.record_operators) seen.operators.push_back(routed.h_res);
     return routed.update(f(routed.aggregate));
+  }
+
+  std::unique_ptr<ConnectionDecoding> decoding(const PreNormSubLayer& f,
+                                               const nn::DecodingRoom& room) const override {
+    return std::make_unique<JpmhcDecoding>(router_->decoding(f.decoding(room)));
   }
 
   double weights_per_token(int64_t) const override { return matrix_entries(*router_); }

@@ -1,11 +1,17 @@
 // mHC: a = Σ_i H_pre,i x_i, repeated to width D;  y = F(LN a);  x' = H_res x + H_post ⊙ y, where
 // the three mixers come from each token and H_res is made doubly stochastic by Sinkhorn's
 // iteration.
+#include <cmath>
+
 #include "edelta/models/architecture_options.h"
 #include "edelta/nn/norm.h"
 #include "edelta/ops/sinkhorn.h"
 #include "edelta/ops/streams.h"
+#include "kernels/scratch.h"
+#include "kernels/sinkhorn.h"
+#include "kernels/stream.h"
 #include "models/connections/connections.h"
+#include "nn/row_map.h"
 
 namespace edelta::models {
 namespace {
@@ -14,6 +20,41 @@ using torch::Tensor;
 
 constexpr double kInitialAlpha = 0.01;
 constexpr double kInitialResidualLogit = 2;  // b_res = 2 I: close to the identity
+
+class MhcDecoding : public ConnectionDecoding {
+ public:
+  // The logits of all three mixers, side by side in a row.
+  MhcDecoding(nn::RowMap logits, int64_t streams, int64_t iterations,
+              std::unique_ptr<nn::SubLayerDecoding> f)
+      : logits_(std::move(logits)), n_(streams), iterations_(iterations), f_(std::move(f)) {}
+
+  void operator()(const nn::Stretch& stretch, const float* x, float* y) override {
+    kernels::Scratch scratch;
+    const int64_t rows = stretch.rows(), width = logits_.in();
+    const kernels::StreamShape shape{rows, n_, width / n_};
+    float* z = scratch.floats(rows * logits_.out());
+    float* pre = scratch.floats(rows * n_);
+    float* post = scratch.floats(rows * n_);
+    float* res = scratch.floats(rows * n_ * n_);
+    float* aggregate = scratch.floats(rows * shape.width);
+    float* answer = scratch.floats(rows * width);
+    logits_(rows, x, z);
+    for (int64_t i = 0; i < rows * n_; ++i) {
+      const float* row = z + i / n_ * logits_.out() + i % n_;
+      pre[i] = 1 / (1 + std::exp(-row[0]));
+      post[i] = 2 / (1 + std::exp(-row[n_]));
+    }
+    kernels::sinkhorn_forward({{rows, n_, logits_.out()}, iterations_, z + 2 * n_, res});
+    kernels::stream_aggregate_forward({shape, x, pre, aggregate});
+    (*f_)(stretch, aggregate, /*residual=*/nullptr, answer);
+    kernels::stream_update_forward({shape, /*shared_y=*/false, x, res, post, answer, y});
+  }
+
+ private:
+  nn::RowMap logits_;
+  int64_t n_, iterations_;
+  std::unique_ptr<nn::SubLayerDecoding> f_;
+};
 
 struct Mixers {
   Tensor pre, post;  // [B, T, n]
@@ -48,6 +89,16 @@ class MhcMixer : public torch::nn::Module {
             mapped.x};
   }
 
+  std::unique_ptr<ConnectionDecoding> decoding(std::unique_ptr<nn::SubLayerDecoding> f) const {
+    const torch::NoGradGuard no_grad;
+    const ops::Affine logits{
+        torch::cat({alpha_pre_ * phi_pre_->weight, alpha_post_ * phi_post_->weight,
+                    alpha_res_ * phi_res_->weight}),
+        torch::cat({b_pre_, b_post_, b_res_.flatten()})};
+    return std::make_unique<MhcDecoding>(nn::RowMap(rms_norm_->norm(), logits), n_, iterations_,
+                                         std::move(f));
+  }
+
   double weights_per_token() const {
     return matrix_entries(*phi_pre_) + matrix_entries(*phi_post_) + matrix_entries(*phi_res_);
   }
@@ -74,6 +125,11 @@ class MhcConnection : public Connection {
     const auto aggregate = ops::stream_aggregate(h.pre, h.x);
     const Tensor y = f(aggregate.y, {.repeats = n_});
     return ops::stream_update(h.res, aggregate.x, h.post, y);
+  }
+
+  std::unique_ptr<ConnectionDecoding> decoding(const PreNormSubLayer& f,
+                                               const nn::DecodingRoom& room) const override {
+    return mixer_->decoding(f.decoding(room, {.repeats = n_}));
   }
 
   double weights_per_token(int64_t) const override { return mixer_->weights_per_token(); }
