@@ -76,7 +76,8 @@ TEST_P(EveryArchitecture, TheLossOfTokensDoesNotNeedThePrediction) {
   const Output losses = model->forward({input, input, /*wants_prediction=*/false}, state);
   EXPECT_FALSE(losses.prediction.defined());
   EXPECT_TRUE(torch::equal(losses.losses.front().value, whole.losses.front().value));
-  const Tensor expected = torch::cross_entropy_loss(whole.prediction.flatten(0, 1), input.flatten());
+  const Tensor expected =
+      torch::cross_entropy_loss(whole.prediction.flatten(0, 1), input.flatten());
   EXPECT_NEAR(losses.losses.front().value.item<double>(), expected.item<double>(), 1e-5);
 }
 
