@@ -130,10 +130,7 @@ class Blocks {
       shared_logits(block);
       const SumOfWords whole = total(block);
       if (omp_get_thread_num() == 0) write_losses(block, whole);
-      if (!differentiates()) {
-#pragma omp barrier
-        continue;
-      }
+      if (!differentiates()) continue;
       shared_gradients(block, whole);
       shared_input_gradients(block, sums);
     }
