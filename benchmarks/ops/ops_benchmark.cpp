@@ -6,7 +6,9 @@
 
 #include "edelta/base/machine.h"
 #include "edelta/ops/attention.h"
+#include "edelta/ops/cross_entropy.h"
 #include "edelta/ops/delta.h"
+#include "edelta/ops/embedding.h"
 #include "edelta/ops/geodesic.h"
 #include "edelta/ops/householder.h"
 #include "edelta/ops/hybrid.h"
@@ -27,6 +29,7 @@ using torch::Tensor;
 using Op = std::function<Tensor(const std::vector<Tensor>&)>;
 
 constexpr int64_t kBatch = 64, kLength = 255, kWidth = 128, kHeads = 4, kStreams = 4;
+constexpr int64_t kCharacters = 65, kBytePairs = 50257;
 
 Tensor leaf(std::vector<int64_t> sizes) {
   return torch::randn(sizes, torch::TensorOptions().requires_grad(true));
@@ -59,6 +62,19 @@ OP(
     whole_mlp, [](const auto& a) { return mlp(a[0], {a[1], {}}, {a[2], {}}, {a[3], {}}, a[0]); },
     tokens(kWidth), leaf({kWidth}), leaf({4 * kWidth, kWidth}), leaf({kWidth, 4 * kWidth}));
 OP(attention, [](const auto& a) { return causal_attention(a[0], kHeads); }, tokens(3 * kWidth));
+
+// What a tied token head does with its words, besides the blocks between: at both ends of a model.
+Tensor tied_ends(const Tensor& words, const Tensor& positions, int64_t batch) {
+  const Tensor token = torch::arange(batch * kLength).view({batch, kLength}) % words.size(0);
+  const auto [x, passed_on] = embedding(token, words, positions);
+  return cross_entropy(x, {}, {passed_on, {}}, token);
+}
+OP(
+    token_ends_of_characters, [](const auto& a) { return tied_ends(a[0], a[1], kBatch); },
+    leaf({kCharacters, kWidth}), leaf({kLength, kWidth}));
+OP(
+    token_ends_of_byte_pairs, [](const auto& a) { return tied_ends(a[0], a[1], 2); },
+    leaf({kBytePairs, kWidth}), leaf({kLength, kWidth}));
 OP(
     stream_mix_by_sequence, [](const auto& a) { return stream_mix(a[0], a[1]); },
     leaf({kBatch, 1, kStreams, kStreams}), tokens(kWidth));

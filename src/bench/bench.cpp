@@ -27,8 +27,13 @@ class Subject {
   Subject(const models::ModelConfig& config, const BenchOptions& options)
       : model_(models::make_model(config)), optimiser_(*model_, train::Protocol()) {
     torch::manual_seed(1);
-    x_ = torch::randn({options.batch, options.length, config.input_dim});
-    y_ = torch::randn_like(x_);
+    if (config.head == models::Head::token) {
+      x_ = torch::randint(config.vocab_size, {options.batch, options.length}, torch::kInt64);
+      y_ = torch::randint_like(x_, config.vocab_size);
+    } else {
+      x_ = torch::randn({options.batch, options.length, config.input_dim});
+      y_ = torch::randn_like(x_);
+    }
   }
 
   // Runs a step and keeps the fastest time of each phase in `best`.
@@ -160,6 +165,11 @@ models::ModelConfig matched_config(const std::string& model, const BenchOptions&
   models::ModelConfig config = models::matched_config(model);
   if (width > 0) config.n_embd = width;
   config.input_dim = options.input_dim;
+  if (options.vocabulary > 0) {
+    config.head = models::Head::token;
+    config.vocab_size = options.vocabulary;
+    config.options.get<models::PoolOptions>().pool = ops::Pool::prefix;
+  }
   config.block_size = std::max(config.block_size, options.length);
   validate(config);
   return config;

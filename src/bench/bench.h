@@ -58,6 +58,7 @@ struct BenchOptions {
   int64_t batch = 64;
   int64_t length = 255;
   int64_t input_dim = 16;
+  int64_t vocabulary = 0;  // of token models; 0: models on vectors
   int64_t repetitions = 5;
   bool compare = true;  // also time the composite version, interleaved
   double dropout = 0;   // above 0: also time fused steps with this dropout, interleaved

@@ -244,6 +244,10 @@ void add_bench(CLI::App& app) {
           ->check(CLI::Range(1, 1 << 20));
   command->add_option("--width", options->width, "Width D (default: the matched one)")
       ->check(CLI::PositiveNumber);
+  command
+      ->add_option("--vocab", options->bench.vocabulary,
+                   "Token models with a vocabulary of this size (default: vectors)")
+      ->check(CLI::PositiveNumber);
   auto* repetitions =
       command->add_option("--repetitions", options->bench.repetitions, "Repetitions")
           ->check(CLI::Range(1, 1000))
@@ -267,6 +271,7 @@ void add_bench(CLI::App& app) {
   command->footer(
       "Examples:\n  edelta bench\n  edelta bench --models edelta,gpt --task stability\n"
       "  edelta bench --dropout 0.2 --compare none\n"
+      "  edelta bench --models gpt --vocab 50257 --batch 8 --length 256 --width 256\n"
       "  edelta bench --models edelta --growth");
   command->callback([options] { run(*options); });
 }

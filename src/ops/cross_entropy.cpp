@@ -1,7 +1,5 @@
 #include "edelta/ops/cross_entropy.h"
 
-#include <fmt/format.h>
-
 #include "edelta/base/error.h"
 #include "edelta/ops/implementation.h"
 #include "ops/fused/fused.h"

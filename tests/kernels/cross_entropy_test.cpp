@@ -181,8 +181,8 @@ TEST(CrossEntropy, NothingThatCountsGivesZeros) {
   Head head({130, 20, 70}, {true, true, true});
   std::fill(head.target.begin(), head.target.end(), -1);
   cross_entropy(head.arguments());
-  for (const Floats* all : {&head.loss, &head.dx, &head.dweight, &head.dbias, &head.dnorm_weight,
-                            &head.dnorm_bias}) {
+  for (const Floats* all :
+       {&head.loss, &head.dx, &head.dweight, &head.dbias, &head.dnorm_weight, &head.dnorm_bias}) {
     for (const float value : *all) ASSERT_EQ(value, 0);
   }
 }

@@ -66,6 +66,21 @@ TEST_P(EveryArchitecture, TrainsWithBothHeadsBiasAndDropout) {
   }
 }
 
+TEST_P(EveryArchitecture, TheLossOfTokensDoesNotNeedThePrediction) {
+  ModelConfig config = small(GetParam());
+  config.head = Head::token;
+  auto model = make_model(config);
+  const Tensor input = input_for(config, 7);
+  State state;
+  const Output whole = model->forward({input, input}, state);
+  const Output losses = model->forward({input, input, /*wants_prediction=*/false}, state);
+  EXPECT_FALSE(losses.prediction.defined());
+  EXPECT_TRUE(torch::equal(losses.losses.front().value, whole.losses.front().value));
+  const Tensor expected =
+      torch::cross_entropy_loss(whole.prediction.flatten(0, 1), input.flatten());
+  EXPECT_NEAR(losses.losses.front().value.item<double>(), expected.item<double>(), 1e-5);
+}
+
 TEST_P(EveryArchitecture, DropoutActsInTrainingOnly) {
   ModelConfig config = small(GetParam());
   config.dropout = 0.5;

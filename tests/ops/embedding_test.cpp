@@ -40,8 +40,7 @@ TEST_P(Embeddings, FusedEqualsComposite) {
   const Tensor token = torch::randint(c.words, {c.batch, c.length}, torch::kInt64);
   const Tensor words = normal({c.words, c.width}), positions = normal({c.positions, c.width});
   const Tensor expected = embedding(token, words, positions).y;
-  const Tensor found =
-      embedding(token, words.to(torch::kFloat32), positions.to(torch::kFloat32)).y;
+  const Tensor found = embedding(token, words.to(torch::kFloat32), positions.to(torch::kFloat32)).y;
   EXPECT_LT(test::difference(found, expected), 1e-6);
   for (const bool tied : {false, true}) {
     const auto exact = gradients(token, words, positions, tied, torch::kFloat64);

@@ -84,12 +84,11 @@ struct Products {
   Products(const CrossEntropy& a, const TokenTiles& words, int64_t tokens, int64_t stride)
       : logits(TileProduct::of_rows(words, whole_lanes(tokens), a.in, {a.in, stride, stride},
                                     starting_form(nullptr, a.bias))),
-        first_weight_gradient(TileProduct::of_rows(words, a.in, tokens, {stride, padded(a.in), a.in},
-                                                   Gemm::C::overwrite)),
+        first_weight_gradient(TileProduct::of_rows(
+            words, a.in, tokens, {stride, padded(a.in), a.in}, Gemm::C::overwrite)),
         weight_gradient(TileProduct::of_rows(words, a.in, tokens, {stride, padded(a.in), a.in},
                                              Gemm::C::accumulate)),
-        input_gradient(
-            TileProduct::over_rows(words, tokens, a.in, {stride, a.in, padded(a.in)})) {}
+        input_gradient(TileProduct::over_rows(words, tokens, a.in, {stride, a.in, padded(a.in)})) {}
 
   TileProduct logits, first_weight_gradient, weight_gradient, input_gradient;
 };
@@ -131,10 +130,7 @@ class Blocks {
       shared_logits(block);
       const SumOfWords whole = total(block);
       if (omp_get_thread_num() == 0) write_losses(block, whole);
-      if (!differentiates()) {
-#pragma omp barrier
-        continue;
-      }
+      if (!differentiates()) continue;
       shared_gradients(block, whole);
       shared_input_gradients(block, sums);
     }
@@ -204,11 +200,13 @@ class Blocks {
       const int64_t first = words_.first(tile), words = words_.rows(tile);
       float* z = logits(tile, thread);
       if (a_.bias != nullptr) {
-        for (int64_t w = 0; w < words; ++w) std::fill_n(z + w * stride_, tokens, a_.bias[first + w]);
+        for (int64_t w = 0; w < words; ++w)
+          std::fill_n(z + w * stride_, tokens, a_.bias[first + w]);
       }
       products(block).logits(words, a_.weight + first * a_.in, transposed_, z);
       mine.add(z, stride_, words, tokens);
-      for_targets(block, tile, [&](int64_t t, int64_t w) { target_logit_[t] = z[w * stride_ + t]; });
+      for_targets(block, tile,
+                  [&](int64_t t, int64_t w) { target_logit_[t] = z[w * stride_ + t]; });
     }
   }
 

@@ -53,9 +53,9 @@ class CrossEntropyFunction : public Function<CrossEntropyFunction> {
     if (keep) {
       save(context, {x, norm_weight, norm_bias, weight, bias}, {target});
       context->saved_data["rms"] = rms;
-      gradients = LinearGradients(context, {x, norm_weight.value_or(Tensor()),
-                                            norm_bias.value_or(Tensor()), weight,
-                                            bias.value_or(Tensor())});
+      gradients =
+          LinearGradients(context, {x, norm_weight.value_or(Tensor()), norm_bias.value_or(Tensor()),
+                                    weight, bias.value_or(Tensor())});
     }
     const Losses found = run_kernel(inputs, rms, target, gradients);
     if (keep) context->saved_data["gradients"] = gradients.list();

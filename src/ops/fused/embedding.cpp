@@ -27,8 +27,8 @@ class EmbeddingFunction : public Function<EmbeddingFunction> {
   static variable_list forward(AutogradContext* context, const Tensor& token, const Tensor& words,
                                const Tensor& positions, bool keep) {
     const int64_t width = words.size(1);
-    Tensor y = torch::empty({token.size(0), token.size(1), width},
-                            words.options().requires_grad(false));
+    Tensor y =
+        torch::empty({token.size(0), token.size(1), width}, words.options().requires_grad(false));
     kernels::embedding_forward({.tokens = token.numel(),
                                 .length = token.size(1),
                                 .width = width,
