@@ -31,8 +31,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   edelta::data::BpeTrainer trainer;
   trainer.add(text.substr(0, size / 2));
   check(*trainer.train(300), text);
-  static const auto chars = edelta::data::make_chars_tokenizer(std::vector<std::uint32_t>{
-      '\n', ' ', 'a', 'b', 'c', 0xe9, 0x20ac, 0x1d11e});
+  static const auto chars = edelta::data::make_chars_tokenizer(
+      std::vector<std::uint32_t>{'\n', ' ', 'a', 'b', 'c', 0xe9, 0x20ac, 0x1d11e});
   try {
     check(*chars, text);
   } catch (const edelta::InputError&) {

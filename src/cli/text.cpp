@@ -197,25 +197,29 @@ void add_text(CLI::App& app) {
                                fmt::join(data::tokenizer_names(), ", ")))
       ->check(kNotEmpty);
   command
-      ->add_option("--vocab", options->vocab,
-                   fmt::format("Tokens that bpe learns, the 256 bytes included [{}]",
-                               options->text.vocab))
+      ->add_option(
+          "--vocab", options->vocab,
+          fmt::format("Tokens that bpe learns, the 256 bytes included [{}]", options->text.vocab))
       ->check(CLI::Range(256, 1000000));
   command
       ->add_option("--val", options->text.val, "Share of the text, its end, that is for validation")
       ->capture_default_str();
   command
-      ->add_option("--bpe-from", options->bpe_from,
-                   "A tokenizer that is there: tokenizer.json, or a folder with that, or with GPT-2's "
-                   "vocab.bpe and encoder.json")
+      ->add_option(
+          "--bpe-from", options->bpe_from,
+          "A tokenizer that is there: tokenizer.json, or a folder with that, or with GPT-2's "
+          "vocab.bpe and encoder.json")
       ->type_name("FILE")
       ->check(kNotEmpty);
   command->add_flag("--force", options->force, "Replace the tokens that are there");
   command->add_flag("--json", options->json, "Print what text.json says as JSON");
   command->footer(
-      "bytes takes any file and any prompt. chars has a token for each character that occurs (UTF-8).\n"
-      "bpe learns tokens of several bytes and takes any file, too: more text fits a model's window.\n"
-      "Losses of different tokenizers compare in bits per byte. Files whose names begin with a dot are\n"
+      "bytes takes any file and any prompt. chars has a token for each character that occurs "
+      "(UTF-8).\n"
+      "bpe learns tokens of several bytes and takes any file, too: more text fits a model's "
+      "window.\n"
+      "Losses of different tokenizers compare in bits per byte. Files whose names begin with a dot "
+      "are\n"
       "left out of folders.\n\nExamples:\n"
       "  edelta text book.txt --out data/book\n"
       "  edelta text notes/ letters/ --tokenizer bpe --vocab 4096 --out data/mine\n"

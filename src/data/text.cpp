@@ -97,11 +97,12 @@ std::uint64_t character_start(const TextSource& source, std::uint64_t offset) {
   constexpr std::uint64_t kLongest = 4;
   std::string before;
   TextReader reader(source);
-  reader.read(offset, [](std::string_view text) { return text.size(); },
-              [&](std::string_view piece) {
-                before += piece;
-                if (before.size() > kLongest) before.erase(0, before.size() - kLongest);
-              });
+  reader.read(
+      offset, [](std::string_view text) { return text.size(); },
+      [&](std::string_view piece) {
+        before += piece;
+        if (before.size() > kLongest) before.erase(0, before.size() - kLongest);
+      });
   return offset - (before.size() - base::whole_characters(before));
 }
 
@@ -121,8 +122,7 @@ std::shared_ptr<const Tokenizer> learn_bpe(const TextSource& source, std::int64_
   });
 }
 
-Plan plan_for(const TextSource& source, const TextOptions& options,
-              const OnProgress& on_progress) {
+Plan plan_for(const TextSource& source, const TextOptions& options, const OnProgress& on_progress) {
   // As nanoGPT rounds it.
   const auto of_training = [&](std::uint64_t count) {
     return static_cast<std::uint64_t>(static_cast<double>(count) * (1 - options.val));

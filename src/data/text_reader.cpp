@@ -33,8 +33,7 @@ void TextReader::append(std::string& buffer, std::size_t bytes) {
         throw InputError(fmt::format("{} changed while it was read", file.path.string()));
       }
     }
-    const auto count =
-        static_cast<std::size_t>(std::min<std::uint64_t>(bytes, open_->remaining()));
+    const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(bytes, open_->remaining()));
     const std::size_t before = buffer.size();
     buffer.resize(before + count);
     open_->read(buffer.data() + before, count);

@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 
 #include <map>
-#include <set>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "base/atomic_file.h"
 #include "data/tokenizers/byte_alphabet.h"
@@ -31,7 +31,8 @@ std::vector<std::string> words_of(std::string_view text) {
 using Words = std::vector<std::string>;
 
 TEST(Words, AreThoseOfGpt2) {
-  EXPECT_EQ(words_of("Hello world!! it's 42"), (Words{"Hello", " world", "!!", " it", "'s", " 42"}));
+  EXPECT_EQ(words_of("Hello world!! it's 42"),
+            (Words{"Hello", " world", "!!", " it", "'s", " 42"}));
   EXPECT_EQ(words_of("we'll've 'd'x"), (Words{"we", "'ll", "'ve", " '", "d", "'", "x"}));
   EXPECT_EQ(words_of("a   b\n\n c  "), (Words{"a", "  ", " b", "\n\n", " c", "  "}));
   EXPECT_EQ(words_of("a\tb\r\n\tc"), (Words{"a", "\t", "b", "\r\n", "\t", "c"}));
@@ -45,9 +46,17 @@ TEST(Words, AreThoseOfGpt2) {
 
 // Characters of every class, parts of characters, and whatever else.
 std::string random_text(std::uint64_t seed, std::size_t parts) {
-  static const Words pool{"a",  "Bc", "é",  "你",  "1",    "½",        " ",    "  ",
-                          "\n", "'",  "'s", "'ll", "\xff", "\xe4\xbd", "\x80", "\u00a0",
-                          "!",  "😀", "_",  "the", " the", std::string(1, '\0')};
+  static const Words pool{"a",    "Bc",
+                          "é",    "你",
+                          "1",    "½",
+                          " ",    "  ",
+                          "\n",   "'",
+                          "'s",   "'ll",
+                          "\xff", "\xe4\xbd",
+                          "\x80", "\u00a0",
+                          "!",    "😀",
+                          "_",    "the",
+                          " the", std::string(1, '\0')};
   std::string text;
   std::uint64_t state = seed * 2 + 1;
   for (std::size_t i = 0; i < parts; ++i) {
@@ -114,7 +123,8 @@ std::vector<std::string> learnt_slowly(const std::string& text, std::size_t voca
   while (tokens.size() < vocab) {
     std::map<std::pair<int, int>, int> counts;
     for (const Words& word : all) {
-      for (std::size_t k = 1; k < word.size(); ++k) ++counts[{number[word[k - 1]], number[word[k]]}];
+      for (std::size_t k = 1; k < word.size(); ++k)
+        ++counts[{number[word[k - 1]], number[word[k]]}];
     }
     std::pair<int, int> best;
     int most = 1;
@@ -144,7 +154,8 @@ TEST(BpeTrainer, LearnsWhatTheDefinitionDoes) {
     const std::vector<std::string> expected = learnt_slowly(text, 300);
     const auto tokenizer = trained(text, 300);
     ASSERT_EQ(tokenizer->vocab_size(), static_cast<std::int64_t>(expected.size()));
-    for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_EQ(tokenizer->bytes_of(i), expected[i]);
+    for (std::size_t i = 0; i < expected.size(); ++i)
+      EXPECT_EQ(tokenizer->bytes_of(i), expected[i]);
   }
   EXPECT_EQ(trained("abc", 300)->vocab_size(), 256);  // no pair occurs twice
   EXPECT_EQ(trained("abab", 256)->vocab_size(), 256);

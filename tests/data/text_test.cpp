@@ -33,8 +33,9 @@ TEST(TokenFolder, HoldsTheTextInOrder) {
   base::write_text_atomically(folder / "b", "");
   base::write_text_atomically(folder / "c", text.substr(5'000'001));
   for (const std::string& kind : tokenizer_names()) {
-    const TextInfo info = write_token_folder(
-        folder / kind, {folder / "a", folder / "b", folder / "c"}, {.tokenizer = kind, .vocab = 300});
+    const TextInfo info =
+        write_token_folder(folder / kind, {folder / "a", folder / "b", folder / "c"},
+                           {.tokenizer = kind, .vocab = 300});
     const TokenDataset dataset = read_token_dataset(folder / kind, std::nullopt);
     EXPECT_EQ(dataset.tokenizer->kind(), kind);
     EXPECT_EQ(dataset.train_bytes + dataset.val_bytes, static_cast<std::int64_t>(text.size()));
@@ -43,7 +44,8 @@ TEST(TokenFolder, HoldsTheTextInOrder) {
     EXPECT_EQ(static_cast<std::int64_t>(train.size()), dataset.train_bytes);
     EXPECT_TRUE(train + text_of(dataset.val, *dataset.tokenizer) == text) << kind;
     if (kind != "bpe") continue;
-    EXPECT_TRUE(dataset.tokenizer->encode(train).size() == static_cast<std::size_t>(info.train.tokens));
+    EXPECT_TRUE(dataset.tokenizer->encode(train).size() ==
+                static_cast<std::size_t>(info.train.tokens));
   }
 }
 
@@ -51,7 +53,8 @@ TEST(TokenFolder, SplitsByCharactersWhereTheyAreTokens) {
   const test::TemporaryFolder folder;
   base::write_text_atomically(folder / "a", "éééééabcde");  // 15 bytes
   const auto split = [&](const std::string& kind) {
-    return write_token_folder(folder / kind, {folder / "a"}, {.tokenizer = kind, .vocab = 256, .val = 0.75})
+    return write_token_folder(folder / kind, {folder / "a"},
+                              {.tokenizer = kind, .vocab = 256, .val = 0.75})
         .train.bytes;
   };
   EXPECT_EQ(split("bytes"), 3);
@@ -62,10 +65,13 @@ TEST(TokenFolder, SplitsByCharactersWhereTheyAreTokens) {
 TEST(TokenFolder, IsNotThereWhereItsTextIsRefused) {
   const test::TemporaryFolder folder;
   base::write_text_atomically(folder / "good", "good text");
-  base::write_text_atomically(folder / "bad", "ba\xe4\xbd" "d");
+  base::write_text_atomically(folder / "bad",
+                              "ba\xe4\xbd"
+                              "d");
   const auto refuse = [&](const TextOptions& options, const std::string& what) {
     expect_error<InputError>(
-        [&] { write_token_folder(folder / "out", {folder / "good", folder / "bad"}, options); }, what);
+        [&] { write_token_folder(folder / "out", {folder / "good", folder / "bad"}, options); },
+        what);
     EXPECT_EQ(folder.entries(), 2u);
   };
   refuse({.tokenizer = "chars"}, "bad: byte 2 is 0xe4");

@@ -21,8 +21,8 @@ class BpeTrainer {
   static std::size_t complete_prefix(std::string_view text);
 
   // The 256 bytes, then one token for each merge of the pair that is most frequent (of equal ones,
-  // the one with the lower numbers), until there are `vocab_size` or no pair occurs twice. `on_merge`
-  // is told how many tokens there are.
+  // the one with the lower numbers), until there are `vocab_size` or no pair occurs twice.
+  // `on_merge` is told how many tokens there are.
   std::shared_ptr<const Tokenizer> train(
       std::int64_t vocab_size, const std::function<void(std::int64_t)>& on_merge = {}) const;
 

@@ -52,7 +52,8 @@ class BpeTokenizer::WordEncoder {
     symbols_.clear();
     for (const char byte : word) {
       const auto next = static_cast<std::uint32_t>(symbols_.size() + 1);
-      symbols_.push_back({tokenizer_.byte_tokens_[static_cast<unsigned char>(byte)], next - 2, next});
+      symbols_.push_back(
+          {tokenizer_.byte_tokens_[static_cast<unsigned char>(byte)], next - 2, next});
     }
     for (std::uint32_t i = 0; i + 1 < symbols_.size(); ++i) propose(i);
     while (!heap_.empty()) {

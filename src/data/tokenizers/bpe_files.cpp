@@ -48,9 +48,9 @@ class VocabularyReader {
   // No number can be beyond how many tokens the file has; as unsigned, negative ones are too.
   std::size_t number_of(const std::string& text, const json& number) {
     if (!number.is_number_integer() || number.get<std::uint64_t>() >= limit_) {
-      throw InputError(
-          fmt::format("the number of the token {} is {}; it must be from 0 to {}",
-                      base::printable(text), base::printable(number.dump()), limit_ - 1));
+      throw InputError(fmt::format("the number of the token {} is {}; it must be from 0 to {}",
+                                   base::printable(text), base::printable(number.dump()),
+                                   limit_ - 1));
     }
     const auto token = number.get<std::size_t>();
     if (token >= is_set_.size()) {
@@ -100,8 +100,8 @@ void add_merge_line(VocabularyReader& reader, std::string_view line) {
   const std::size_t space = line.find(' ');
   if (space == 0 || space == std::string_view::npos || space + 1 == line.size() ||
       line.find(' ', space + 1) != std::string_view::npos) {
-    throw InputError(fmt::format("the merge {} must be two tokens with a space between",
-                                 base::printable(line)));
+    throw InputError(
+        fmt::format("the merge {} must be two tokens with a space between", base::printable(line)));
   }
   reader.add_merge(std::string(line.substr(0, space)), std::string(line.substr(space + 1)));
 }

@@ -1,5 +1,5 @@
-// Byte-level BPE in the files of others: Hugging Face's tokenizer.json, which is also what we write,
-// and GPT-2's vocab.bpe with encoder.json.
+// Byte-level BPE in the files of others: Hugging Face's tokenizer.json, which is also what we
+// write, and GPT-2's vocab.bpe with encoder.json.
 #pragma once
 
 #include <memory>
