@@ -5,6 +5,7 @@
 
 #include "edelta/base/machine.h"
 #include "edelta/base/memory.h"
+#include "edelta/models/architecture_options.h"
 #include "edelta/models/model.h"
 #include "edelta/models/registry.h"
 #include "edelta/train/optimiser.h"

@@ -11,6 +11,7 @@
 #include "cli/commands.h"
 #include "cli/completion_script.h"
 #include "edelta/data/task.h"
+#include "edelta/data/tokenizer.h"
 #include "edelta/models/architecture_options.h"
 #include "edelta/models/registry.h"
 #include "edelta/probes/reflection.h"
@@ -47,6 +48,7 @@ Names known_values(const std::string& command, const std::string& option) {
       {"--breakdown", names_of(models::architectures())},
       {"--task", data::task_names()},
       {"TASK", data::task_names()},
+      {"--tokenizer", data::tokenizer_names()},
       {"--operators", probes::reflection_operator_names()},
       {"--pool", values_of<ops::Pool>()},
       {"--branch", values_of<geometry::Branch>()},

@@ -5,25 +5,9 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "edelta/data/identity.h"
+#include "edelta/data/text.h"
 
 namespace edelta::data {
-
-// Of one split.
-struct SplitSize {
-  std::int64_t tokens = 0;
-  std::int64_t bytes = 0;  // of its text
-};
-
-struct TextInfo {
-  std::string tokenizer;
-  std::int64_t vocab_size = 0;
-  SplitSize train, val;
-  Identity files;  // train.bin, val.bin, tokenizer.json
-  // How it was made, for the reader of the file.
-  nlohmann::ordered_json options = nlohmann::ordered_json::object();
-  nlohmann::ordered_json source = nlohmann::ordered_json::object();
-};
 
 // Tokens are 2 bytes wide, as nanoGPT's, unless the vocabulary needs 4.
 inline int token_bytes_for(std::int64_t vocab_size) { return vocab_size > 65536 ? 4 : 2; }

@@ -31,6 +31,7 @@ completes eval --split '' : train val
 completes bench --models gpt,j : gpt,jpmhc
 completes train --lr 1 :
 completes data gyro : gyroscope
+completes text --tokenizer b : bpe bytes
 completes train --gate-regulariser min : min-distance
 completes nonsense x :
 cd "$work"

@@ -42,9 +42,15 @@ std::shared_ptr<const Tokenizer> make_bytes_tokenizer();
 // twice or is none.
 std::shared_ptr<const Tokenizer> make_chars_tokenizer(std::span<const std::uint32_t> characters);
 
-// What to_json() gave; InputError with the name of its source.
+// What to_json() gave, or a byte-level BPE of Hugging Face's format, which is the one that `bpe`
+// has too. InputError with the name of its source.
 std::shared_ptr<const Tokenizer> tokenizer_from_json(const nlohmann::json& json,
                                                      const std::string& source);
 std::shared_ptr<const Tokenizer> read_tokenizer(const std::filesystem::path& file);
+// GPT-2's two files.
+std::shared_ptr<const Tokenizer> read_gpt2_tokenizer(const std::filesystem::path& vocab_bpe,
+                                                     const std::filesystem::path& encoder_json);
+// A tokenizer.json, or a folder that has one, or that has vocab.bpe and encoder.json.
+std::shared_ptr<const Tokenizer> find_tokenizer(const std::filesystem::path& path);
 
 }  // namespace edelta::data

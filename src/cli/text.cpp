@@ -1,0 +1,231 @@
+// edelta text: turns text files into tokens that a language model learns from.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/atomic_file.h"
+#include "base/atomic_folder.h"
+#include "cli/checks.h"
+#include "cli/commands.h"
+#include "cli/interrupted.h"
+#include "cli/notice.h"
+#include "cli/print_json.h"
+#include "cli/progress_line.h"
+#include "cli/stop_signal.h"
+#include "data/text_info.h"
+#include "edelta/base/error.h"
+#include "edelta/data/text.h"
+
+namespace edelta::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using data::TextProgress;
+using Clock = std::chrono::steady_clock;
+
+constexpr const char* kStream = "-";  // standard input
+
+struct Options {
+  std::vector<std::string> files;
+  std::string out, tokenizer, bpe_from;
+  std::optional<std::int64_t> vocab;
+  data::TextOptions text;
+  bool force = false;
+  bool json = false;
+};
+
+data::TextOptions text_options(const Options& options) {
+  data::TextOptions text = options.text;
+  const bool from = !options.bpe_from.empty();
+  if (!options.tokenizer.empty()) {
+    text.tokenizer = options.tokenizer;
+  } else if (from || options.vocab) {
+    text.tokenizer = "bpe";
+  }
+  if (text.tokenizer != "bpe" && (from || options.vocab)) {
+    throw InputError(fmt::format("{} is for the tokenizer bpe, not {}",
+                                 from ? "--bpe-from" : "--vocab", text.tokenizer));
+  }
+  if (options.vocab) text.vocab = *options.vocab;
+  if (from) {
+    text.made = data::find_tokenizer(options.bpe_from);
+    if (text.made->kind() != "bpe") {
+      throw InputError(fmt::format("{}: it is a tokenizer of the kind {}, not bpe",
+                                   options.bpe_from, text.made->kind()));
+    }
+  }
+  return text;
+}
+
+// The text is read more than once, and standard input can be so only from a file.
+class KeptInput {
+ public:
+  explicit KeptInput(const fs::path& out) : folder_(out), path_(folder_.path() / "standard input") {
+    base::AtomicFile file(path_);
+    std::array<char, 1 << 16> buffer;
+    while (const size_t count = read_some(buffer.data(), buffer.size())) {
+      file.write(buffer.data(), count);
+    }
+    file.commit();
+  }
+  const fs::path& path() const { return path_; }
+
+ private:
+  // Waits where a signal ends the waiting: read() itself would go on.
+  static size_t read_some(char* out, size_t most) {
+    pollfd input{STDIN_FILENO, POLLIN, 0};
+    ssize_t count = -1;
+    do {
+      if (received_signal() != 0) throw Interrupted(received_signal());
+      if (::poll(&input, 1, -1) >= 0) count = ::read(STDIN_FILENO, out, most);
+    } while (count < 0 && errno == EINTR);
+    if (count < 0) {
+      throw InputError(fmt::format("cannot read standard input: {}", std::strerror(errno)));
+    }
+    return static_cast<size_t>(count);
+  }
+
+  base::AtomicFolder folder_;  // never committed: it goes away with what is in it
+  fs::path path_;
+};
+
+class Progress {
+ public:
+  void show(const TextProgress& progress) {
+    if (received_signal() != 0) throw Interrupted(received_signal());
+    if (progress.stage == TextProgress::Stage::merging) {
+      line_.show({fmt::format("{} of {} tokens learnt", progress.done, progress.all)});
+      return;
+    }
+    const bool encoding = progress.stage == TextProgress::Stage::encoding;
+    if (encoding && !began_) began_ = Clock::now();
+    std::vector<std::string> parts{fmt::format("{}: {:.1f} of {:.1f} MB",
+                                               encoding ? "encoding" : "reading",
+                                               progress.done / 1e6, progress.all / 1e6)};
+    const double seconds =
+        began_ ? std::chrono::duration<double>(Clock::now() - *began_).count() : 0;
+    if (encoding && seconds > 0) {
+      parts.push_back(fmt::format("{:.3g} million tokens/s", progress.tokens / seconds / 1e6));
+    }
+    line_.show(parts);
+  }
+
+ private:
+  ProgressLine line_;
+  std::optional<Clock::time_point> began_;
+};
+
+std::vector<fs::path> input_files(const Options& options, std::optional<KeptInput>& kept) {
+  std::vector<fs::path> given;
+  for (const std::string& name : options.files) {
+    if (name != kStream) {
+      given.emplace_back(name);
+      continue;
+    }
+    if (kept) throw InputError("- is given twice; standard input can be read once");
+    given.push_back(kept.emplace(options.out).path());
+  }
+  return data::text_files(given);
+}
+
+void run(const Options& options) {
+  const data::TextOptions text = text_options(options);
+  data::require_free_token_folder(options.out, options.force);
+  remember_signals({SIGINT, SIGTERM, SIGHUP}, NextSignal::is_remembered);
+  std::optional<KeptInput> kept;
+  const std::vector<fs::path> files = input_files(options, kept);
+  const Clock::time_point began = Clock::now();
+  data::TextInfo info;
+  {
+    Progress progress;
+    info = data::write_token_folder(options.out, files, text, options.force,
+                                    [&](const TextProgress& now) { progress.show(now); });
+  }
+  const double seconds = std::chrono::duration<double>(Clock::now() - began).count();
+  if (options.json) {
+    nlohmann::ordered_json written = data::text_info_to_json(info);
+    written["folder"] = options.out;
+    print_json(written);
+    return;
+  }
+  if (info.tokenizer == "bpe" && !text.made && info.vocab_size < text.vocab) {
+    notice("note: {} tokens instead of {}: no further pair occurs twice\n", info.vocab_size,
+           text.vocab);
+  }
+  const std::int64_t tokens = info.train.tokens + info.val.tokens;
+  fmt::print(
+      "{}: {} training and {} validation tokens, vocabulary {}, {:.2f} bytes a token, in {}\n"
+      "{:.1f} MB in {:.1f} s, {:.3g} million tokens/s\n",
+      info.tokenizer, info.train.tokens, info.val.tokens, info.vocab_size,
+      static_cast<double>(info.train.bytes + info.val.bytes) / tokens, options.out,
+      (info.train.bytes + info.val.bytes) / 1e6, seconds, tokens / seconds / 1e6);
+}
+
+}  // namespace
+
+void add_text(CLI::App& app) {
+  CLI::App* command =
+      app.add_subcommand("text", "Turn text files into tokens for a language model to learn from");
+  auto options = std::make_shared<Options>();
+  command
+      ->add_option("FILE", options->files,
+                   "Text files, or folders of them; - is standard input. They are one text, one "
+                   "after another")
+      ->type_name("FILE")
+      ->required()
+      ->check(kNotEmpty);
+  command->add_option("--out", options->out, "Folder to write to")
+      ->type_name("DIR")
+      ->required()
+      ->check(kNotEmpty);
+  command
+      ->add_option("--tokenizer", options->tokenizer,
+                   fmt::format("{}; bytes unless --vocab or --bpe-from is given",
+                               fmt::join(data::tokenizer_names(), ", ")))
+      ->check(kNotEmpty);
+  command
+      ->add_option(
+          "--vocab", options->vocab,
+          fmt::format("Tokens that bpe learns, the 256 bytes included [{}]", options->text.vocab))
+      ->check(CLI::Range(256, 1000000));
+  command
+      ->add_option("--val", options->text.val, "Share of the text, its end, that is for validation")
+      ->capture_default_str();
+  command
+      ->add_option(
+          "--bpe-from", options->bpe_from,
+          "A tokenizer that is there: tokenizer.json, or a folder with that, or with GPT-2's "
+          "vocab.bpe and encoder.json")
+      ->type_name("FILE")
+      ->check(kNotEmpty);
+  command->add_flag("--force", options->force, "Replace the tokens that are there");
+  command->add_flag("--json", options->json, "Print what text.json says as JSON");
+  command->footer(
+      "bytes takes any file and any prompt. chars has a token for each character that occurs "
+      "(UTF-8).\n"
+      "bpe learns tokens of several bytes and takes any file, too: more text fits a model's "
+      "window.\n"
+      "Losses of different tokenizers compare in bits per byte. Files whose names begin with a dot "
+      "are\n"
+      "left out of folders.\n\nExamples:\n"
+      "  edelta text book.txt --out data/book\n"
+      "  edelta text notes/ letters/ --tokenizer bpe --vocab 4096 --out data/mine\n"
+      "  zcat corpus.gz | edelta text - --tokenizer chars --val 0.05 --out data/corpus\n"
+      "  edelta text book.txt --bpe-from gpt2/ --out data/gpt2");
+  command->callback([options] { run(*options); });
+}
+
+}  // namespace edelta::cli
