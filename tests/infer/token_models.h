@@ -26,7 +26,7 @@ inline std::shared_ptr<models::Model> random_model(const nlohmann::json& options
   const torch::NoGradGuard no_grad;
   torch::manual_seed(seed);
   for (torch::Tensor& parameter : model->parameters()) {
-    parameter.add_(torch::randn_like(parameter), 0.15);
+    parameter.add_(torch::randn_like(parameter), 0.08);
   }
   return model;
 }
