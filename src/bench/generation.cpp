@@ -33,8 +33,8 @@ double read_bandwidth(const torch::Tensor& memory) {
   double best = 1e9;
   for (int i = 0; i < kSweeps; ++i) {
     best = std::min(best, seconds_of([&] {
-             kernels::read_sweep({memory.data_ptr<float>(), memory.numel(), &sum});
-           }));
+                      kernels::read_sweep({memory.data_ptr<float>(), memory.numel(), &sum});
+                    }));
   }
   return static_cast<double>(memory.numel()) * sizeof(float) / best;
 }

@@ -162,7 +162,8 @@ void run_generation(const Options& options) {
   fmt::print(
       "one sequence of {} positions, vocabulary {}, {} threads\n\n{}\n"
       "A token's time is the mean over the block; the limit is reading the weights once, or "
-      "multiplying with them at the FMA peak. Without a state, a token takes a pass over the block.\n",
+      "multiplying with them at the FMA peak. Without a state, a token takes a pass over the "
+      "block.\n",
       kLength, kVocabulary, base::threads(), table.text());
 }
 
@@ -271,11 +272,10 @@ void add_bench(CLI::App& app) {
   auto* phases =
       command->add_flag("--phases", options->phases, "Also print where a fused step's time goes");
   // Growth has sizes and repetitions of its own.
-  auto* growth =
-      command
-          ->add_flag("--growth", options->growth,
-                     "Instead: a fused step against T, D, n and batch, one at a time")
-          ->excludes(batch, length, repetitions, compare, phases);
+  auto* growth = command
+                     ->add_flag("--growth", options->growth,
+                                "Instead: a fused step against T, D, n and batch, one at a time")
+                     ->excludes(batch, length, repetitions, compare, phases);
   command
       ->add_flag("--generate", options->generate,
                  "Instead: tokens a second of generation, against what the weights' traffic allows")

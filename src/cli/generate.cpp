@@ -85,7 +85,8 @@ std::vector<int32_t> prompt_tokens(const Options& options, const data::Tokenizer
   try {
     return tokenizer->encode(text.empty() ? "\n" : text);
   } catch (const InputError& error) {
-    if (text.empty()) throw InputError("the tokenizer has no new line to begin with; give --prompt");
+    if (text.empty())
+      throw InputError("the tokenizer has no new line to begin with; give --prompt");
     throw InputError(fmt::format("prompt: {}", error.what()));
   }
 }
@@ -136,8 +137,8 @@ double since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// Draws until all have stopped, there are enough tokens, or a signal comes. One sample appears as it
-// is made.
+// Draws until all have stopped, there are enough tokens, or a signal comes. One sample appears as
+// it is made.
 Rates generate(infer::Generator& generator, const std::vector<int32_t>& prompt, int64_t tokens,
                bool live, std::vector<Sample>& samples) {
   Rates rates{.prompt = std::ssize(prompt)};
@@ -219,7 +220,8 @@ void add_sampling_options(CLI::App& command, infer::SamplingOptions& sampling) {
       .add_option("--top-p", sampling.top_p, "Only the fewest tokens that have this probability")
       ->capture_default_str();
   command
-      .add_option("--min-p", sampling.min_p, "Only tokens with this share of the largest probability")
+      .add_option("--min-p", sampling.min_p,
+                  "Only tokens with this share of the largest probability")
       ->capture_default_str();
   command
       .add_option("--repetition-penalty", sampling.repetition_penalty,
@@ -236,7 +238,9 @@ void add_generate(CLI::App& app) {
   auto* prompt = command->add_option("--prompt", options->prompt,
                                      "Text to go on with (default: a new line); without a "
                                      "tokenizer, token numbers");
-  command->add_option("--prompt-file,FILE", options->prompt_file, "The same from a file; - is standard input")
+  command
+      ->add_option("--prompt-file,FILE", options->prompt_file,
+                   "The same from a file; - is standard input")
       ->type_name("FILE")
       ->excludes(prompt);
   command->add_option("--tokens", options->tokens, "Tokens to make, at most")
@@ -247,7 +251,8 @@ void add_generate(CLI::App& app) {
   command->add_option("--samples", options->generator.samples, "Texts from the same prompt")
       ->check(CLI::Range(1, 4096))
       ->capture_default_str();
-  command->add_option("--seed", options->generator.seed, "Seed of the draws")->capture_default_str();
+  command->add_option("--seed", options->generator.seed, "Seed of the draws")
+      ->capture_default_str();
   command->footer(
       "RUN is a run folder, a folder with an exported model, or an exported .safetensors file.\n"
       "A text that reaches the model's block size goes on with its latter half, read anew.\n"

@@ -44,8 +44,8 @@ std::string check_tokens(std::span<const Token> tokens, std::int64_t vocab_size,
     const auto block = tokens.subspan(begin, std::min(kBlock, tokens.size() - begin));
     sum.add(block.data(), block.size_bytes());
     if (largest(block) < vocab_size) continue;
-    const auto bad = std::find_if(block.begin(), block.end(),
-                                  [&](Token token) { return token >= vocab_size; });
+    const auto bad =
+        std::find_if(block.begin(), block.end(), [&](Token token) { return token >= vocab_size; });
     const std::size_t offset = (begin + (bad - block.begin())) * sizeof(Token);
     throw InputError(
         fmt::format("{}: the token at byte {} is {}; the vocabulary has {} tokens, from 0 to {}",
@@ -56,7 +56,8 @@ std::string check_tokens(std::span<const Token> tokens, std::int64_t vocab_size,
 
 void require_described(const TextInfo& info, const fs::path& file, const FileIdentity& identity) {
   if (info.files.at(file.filename()) == identity) return;
-  throw InputError(fmt::format("{}: it is not the file that {} tells of", file.string(), kTextFile));
+  throw InputError(
+      fmt::format("{}: it is not the file that {} tells of", file.string(), kTextFile));
 }
 
 // What a folder says of its vocabulary.
@@ -130,13 +131,11 @@ TokenFile::TokenFile(const fs::path& path, int token_bytes)
 
 void TokenFile::copy(std::int64_t begin, std::int64_t count, std::int64_t* out) const {
   if (begin < 0 || count < 0 || begin > size_ || count > size_ - begin) {
-    throw std::out_of_range(fmt::format("{}: no tokens {} to {}", path_.string(), begin,
-                                        begin + count));
+    throw std::out_of_range(
+        fmt::format("{}: no tokens {} to {}", path_.string(), begin, begin + count));
   }
   if (count == 0) return;
-  const auto copy_from = [&](const auto* tokens) {
-    std::copy_n(tokens + begin, count, out);
-  };
+  const auto copy_from = [&](const auto* tokens) { std::copy_n(tokens + begin, count, out); };
   const std::string_view bytes = file_->bytes();
   if (token_bytes_ == 2) {
     copy_from(tokens_in<std::uint16_t>(bytes).data());

@@ -56,8 +56,8 @@ void require_same_vocabulary(const ModelSource& source, const std::string& name)
   const int64_t known = source.tokenizer->vocab_size();
   const int64_t modelled = source.model->config().vocab_size;
   if (known == modelled) return;
-  throw InputError(fmt::format("{}: the tokenizer has {} tokens, the model {}", name, known,
-                               modelled));
+  throw InputError(
+      fmt::format("{}: the tokenizer has {} tokens, the model {}", name, known, modelled));
 }
 
 }  // namespace edelta::infer

@@ -59,7 +59,8 @@ TEST(Tokenizer, ComesBackFromItsFile) {
     const auto same = tokenizer_from_json(json, "tokenizer.json");
     EXPECT_EQ(same->kind(), tokenizer->kind());
     ASSERT_EQ(same->vocab_size(), tokenizer->vocab_size());
-    for (int i = 0; i < same->vocab_size(); ++i) EXPECT_EQ(same->bytes_of(i), tokenizer->bytes_of(i));
+    for (int i = 0; i < same->vocab_size(); ++i)
+      EXPECT_EQ(same->bytes_of(i), tokenizer->bytes_of(i));
   }
 }
 

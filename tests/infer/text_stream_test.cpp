@@ -16,7 +16,10 @@ TEST(TextStream, ShowsWholeCharactersOnly) {
 
 TEST(TextStream, ReplacesWhatIsNoCharacter) {
   TextStream stream;
-  EXPECT_EQ(stream.add("a\xff" "b"), "a\xef\xbf\xbd" "b");
+  EXPECT_EQ(stream.add("a\xff"
+                       "b"),
+            "a\xef\xbf\xbd"
+            "b");
   EXPECT_EQ(stream.add("\xe2\x82"), "");
   EXPECT_EQ(stream.finish(), "\xef\xbf\xbd\xef\xbf\xbd");
 }

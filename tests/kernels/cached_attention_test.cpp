@@ -36,9 +36,8 @@ TEST(CachedAttention, IsItsDefinition) {
       Doubles expected;
       for (int64_t head = 0; head < kSequences * kHeads; ++head) {
         const int64_t at = head * capacity * size;
-        const Doubles one =
-            reference(pointer(q) + head / kHeads * stride + head % kHeads * size, pointer(k) + at,
-                      pointer(v) + at, positions, size);
+        const Doubles one = reference(pointer(q) + head / kHeads * stride + head % kHeads * size,
+                                      pointer(k) + at, pointer(v) + at, positions, size);
         expected.insert(expected.end(), one.begin(), one.end());
       }
       expect_close(out, expected, 2e-5, "out");

@@ -23,8 +23,7 @@ TEST(FewRows, LinearIsItsDefinition) {
       const Floats shift = full ? random_floats(k, 4) : Floats();
       const Floats bias = full ? random_floats(m, 5) : Floats();
       const Floats residual = full ? random_floats(n * m, 6) : Floats();
-      Doubles expected =
-          linear(layer_norm(x, norm, shift, n, k, 1e-5).y, weight, bias, n, k, m);
+      Doubles expected = linear(layer_norm(x, norm, shift, n, k, 1e-5).y, weight, bias, n, k, m);
       if (full) add_to(expected, widen(residual));
       for (const int threads : {1, 3}) {
         const ThreadCount count(threads);

@@ -21,8 +21,7 @@ std::string Tokenizer::decode(std::span<const std::int32_t> tokens) const {
   std::string text;
   for (const std::int32_t token : tokens) {
     if (token < 0 || token >= vocab_size()) {
-      throw InputError(
-          fmt::format("token {} is not in the vocabulary of {}", token, vocab_size()));
+      throw InputError(fmt::format("token {} is not in the vocabulary of {}", token, vocab_size()));
     }
     text += bytes_of(token);
   }
