@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/generation.h"
 #include "bench/growth.h"
 #include "cli/commands.h"
 #include "cli/machine_options.h"
@@ -34,6 +35,7 @@ struct Options {
   int64_t width = 0;
   bool phases = false;
   bool growth = false;
+  bool generate = false;
   bool json = false;
 };
 
@@ -129,6 +131,42 @@ void run_growth(const Options& options) {
   }
 }
 
+// Tokens one by one, with a state and without, on the threads asked for.
+void run_generation(const Options& options) {
+  constexpr int64_t kLength = 256, kVocabulary = 256;
+  Table table({{"model"},
+               {"weights", Align::right},
+               {"tok/s", Align::right},
+               {"µs a token", Align::right},
+               {"limit µs", Align::right},
+               {"of limit", Align::right},
+               {"prefill tok/s", Align::right},
+               {"without state ms", Align::right},
+               {"speed-up", Align::right}});
+  nlohmann::ordered_json out{{"machine", base::describe_machine()}, {"length", kLength}};
+  ProgressLine progress;
+  for (const std::string& model : options.models) {
+    progress.show({"measuring " + model});
+    const bench::GenerationBench bench = bench::bench_generation(
+        bench::generation_config(model, kLength, kVocabulary), options.bench.repetitions);
+    out["generation"].push_back(to_json(bench));
+    table.add({bench.model, std::to_string(bench.weights), fmt::format("{:.0f}", 1 / bench.step),
+               fmt::format("{:.0f}", 1e6 * bench.step), fmt::format("{:.0f}", 1e6 * bench.limit()),
+               fmt::format("{:.0f} %", 100 * bench.limit() / bench.step),
+               fmt::format("{:.0f}", kLength / bench.prefill),
+               fmt::format("{:.1f}", 1e3 * bench.recomputed),
+               fmt::format("{:.0f}×", bench.recomputed / bench.step)});
+  }
+  progress.erase();
+  if (options.json) return print_json(out);
+  fmt::print(
+      "one sequence of {} positions, vocabulary {}, {} threads\n\n{}\n"
+      "A token's time is the mean over the block; the limit is reading the weights once, or "
+      "multiplying with them at the FMA peak. Without a state, a token takes a pass over the "
+      "block.\n",
+      kLength, kVocabulary, base::threads(), table.text());
+}
+
 // The steps' times, model by model.
 std::string step_table(const std::vector<ModelBench>& benches) {
   Table table({{"model"},
@@ -207,6 +245,7 @@ void run(Options options) {
   }
   if (const auto warning = base::blas_warning()) notice("{}\n", *warning);
   if (options.growth) return run_growth(options);
+  if (options.generate) return run_generation(options);
   std::vector<models::ModelConfig> configs;
   for (const std::string& model : options.models) {
     configs.push_back(bench::matched_config(model, options.bench, options.width));
@@ -263,16 +302,20 @@ void add_bench(CLI::App& app) {
   auto* phases =
       command->add_flag("--phases", options->phases, "Also print where a fused step's time goes");
   // Growth has sizes and repetitions of its own.
+  auto* growth = command
+                     ->add_flag("--growth", options->growth,
+                                "Instead: a fused step against T, D, n and batch, one at a time")
+                     ->excludes(batch, length, repetitions, compare, dropout, phases);
   command
-      ->add_flag("--growth", options->growth,
-                 "Instead: a fused step against T, D, n and batch, one at a time")
-      ->excludes(batch, length, repetitions, compare, dropout, phases);
+      ->add_flag("--generate", options->generate,
+                 "Instead: tokens a second of generation, against what the weights' traffic allows")
+      ->excludes(batch, length, compare, dropout, phases, growth);
   command->add_flag("--json", options->json, "Print JSON");
   command->footer(
       "Examples:\n  edelta bench\n  edelta bench --models edelta,gpt --task stability\n"
       "  edelta bench --dropout 0.2 --compare none\n"
       "  edelta bench --models gpt --vocab 50257 --batch 8 --length 256 --width 256\n"
-      "  edelta bench --models edelta --growth");
+      "  edelta bench --models edelta --growth\n  edelta bench --generate --threads 1");
   command->callback([options] { run(*options); });
 }
 

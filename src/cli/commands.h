@@ -14,6 +14,7 @@ void add_depth(CLI::App& app);
 void add_doctor(CLI::App& app);
 void add_eval(CLI::App& app);
 void add_export(CLI::App& app);
+void add_generate(CLI::App& app);
 void add_inspect(CLI::App& app);
 void add_norms(CLI::App& app);
 void add_params(CLI::App& app);

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -15,6 +14,7 @@
 #include "cli/print_json.h"
 #include "cli/progress_line.h"
 #include "cli/run_options.h"
+#include "cli/standard_input.h"
 #include "edelta/base/error.h"
 #include "edelta/base/npy.h"
 #include "edelta/data/dataset.h"
@@ -30,18 +30,6 @@ struct Options : RunOptions {
   int64_t batch = 64;
   bool force = false;
 };
-
-std::string read_standard_input() {
-  std::string bytes;
-  std::array<char, 1 << 16> buffer;
-  while (const size_t count = std::fread(buffer.data(), 1, buffer.size(), stdin)) {
-    bytes.append(buffer.data(), count);
-  }
-  if (std::ferror(stdin)) {
-    throw InputError(fmt::format("cannot read standard input: {}", std::strerror(errno)));
-  }
-  return bytes;
-}
 
 void write_standard_output(const std::string& bytes) {
   if (std::fwrite(bytes.data(), 1, bytes.size(), stdout) != bytes.size() ||

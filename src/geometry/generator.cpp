@@ -47,7 +47,8 @@ bool penalises_gate_alone(const GeneratorOptions& options) {
 // A net, and beside it a linear gate where there is one.
 class NetDecoding : public GeneratorDecoding {
  public:
-  NetDecoding(const ops::Norm& norm, const nn::Net::Layers& net) : net_(norm, net.first, net.second) {}
+  NetDecoding(const ops::Norm& norm, const nn::Net::Layers& net)
+      : net_(norm, net.first, net.second) {}
   NetDecoding(const nn::Net::Layers& net, const ops::Affine& gate) : NetDecoding({}, net) {
     gate_.emplace(ops::Norm(), gate);
   }

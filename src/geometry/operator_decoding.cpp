@@ -38,7 +38,11 @@ double gate_of(const float* logit, Branch branch, Blend blend) {
 
 OperatorDecoding::OperatorDecoding(std::unique_ptr<GeneratorDecoding> generator, int64_t streams,
                                    Branch branch, Blend blend, ScalarField field)
-    : generator_(std::move(generator)), n_(streams), branch_(branch), blend_(blend), field_(field) {}
+    : generator_(std::move(generator)),
+      n_(streams),
+      branch_(branch),
+      blend_(blend),
+      field_(field) {}
 
 void OperatorDecoding::operator()(int64_t rows, const float* pooled, float* g) const {
   kernels::Scratch scratch;

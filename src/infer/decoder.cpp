@@ -85,8 +85,8 @@ Decoder::Decoder(const ModelConfig& config, int64_t sequences)
 
 void Decoder::check(std::span<const int32_t> tokens, int64_t length) const {
   if (length < 1 || std::ssize(tokens) != sequences_ * length) {
-    throw InputError(fmt::format("{} tokens are no equal prompts for {} sequences", tokens.size(),
-                                 sequences_));
+    throw InputError(
+        fmt::format("{} tokens are no equal prompts for {} sequences", tokens.size(), sequences_));
   }
   for (const int32_t token : tokens) {
     if (token < 0 || token >= vocab_size_) {

@@ -14,13 +14,11 @@ TransformerDecoding::TransformerDecoding(
       connections_(std::move(connections)),
       head_(std::move(head)) {}
 
-void TransformerDecoding::embed(const nn::Stretch& stretch, const int32_t* tokens,
-                                float* x) const {
+void TransformerDecoding::embed(const nn::Stretch& stretch, const int32_t* tokens, float* x) const {
   const int64_t width = head_.in();
   for (int64_t row = 0; row < stretch.rows(); ++row) {
     const float* token = wte_.data_ptr<float>() + tokens[row] * width;
-    const float* position =
-        wpe_.data_ptr<float>() + (stretch.begin + row % stretch.length) * width;
+    const float* position = wpe_.data_ptr<float>() + (stretch.begin + row % stretch.length) * width;
     x = std::transform(token, token + width, position, x, std::plus<>());
   }
 }

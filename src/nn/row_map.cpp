@@ -7,7 +7,9 @@ namespace {
 
 using torch::Tensor;
 
-Tensor plain(const Tensor& tensor) { return tensor.defined() ? tensor.detach().contiguous() : tensor; }
+Tensor plain(const Tensor& tensor) {
+  return tensor.defined() ? tensor.detach().contiguous() : tensor;
+}
 
 const float* data(const Tensor& tensor) {
   return tensor.defined() ? tensor.data_ptr<float>() : nullptr;

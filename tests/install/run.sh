@@ -11,7 +11,7 @@ cmake -S "$work/examples" -B "$work/build" -G Ninja -DCMAKE_PREFIX_PATH="$work/p
   -DCMAKE_DISABLE_FIND_PACKAGE_CLI11=ON
 ninja -C "$work/build"
 cd "$work"
-for example in operators own_architecture; do
+for example in operators own_architecture generate; do
   echo "== $example"
   "build/$example"
 done

@@ -12,7 +12,7 @@
 namespace edelta::infer {
 
 struct GeneratorOptions {
-  SamplingOptions sampling;
+  SamplingOptions sampling = {};
   int64_t samples = 1;  // sequences that go on from the same prompt, each by draws of its own
   uint64_t seed = 42;
   Way way = Way::fastest;

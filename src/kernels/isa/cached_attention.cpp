@@ -64,8 +64,7 @@ void attend(const CachedAttention& a, int64_t sequence, int64_t head) {
   float* p = scratch.floats(a.positions);
   row_dots(a.positions, 1, a.keys + at, a.query + sequence * a.stride + head * size, size, p,
            a.positions);
-  const float factor =
-      1 / exponentials(p, a.positions, 1 / std::sqrt(static_cast<float>(size)));
+  const float factor = 1 / exponentials(p, a.positions, 1 / std::sqrt(static_cast<float>(size)));
   int64_t c = 0;
   for (; c + 4 * kLanes <= size; c += 4 * kLanes) {
     add_values<4>(p, values + c, size, a.positions, factor, out + c);

@@ -41,8 +41,8 @@ void RouterDecoding::operator()(const nn::Stretch& stretch, const float* x, floa
   logits_(rows, x, z);
   kernels::mixer_weights_forward({operators, z, z + matrix, pre, post});
   if (h_res != nullptr) {
-    kernels::iterative_cayley_forward({operators, cayley_.iterations,
-                                       static_cast<float>(cayley_.alpha), z + 2 * matrix, h_res});
+    kernels::iterative_cayley_forward(
+        {operators, cayley_.iterations, static_cast<float>(cayley_.alpha), z + 2 * matrix, h_res});
   }
   kernels::stream_aggregate_forward({shape, x, pre, aggregate});
   (*f_)(stretch, aggregate, /*residual=*/nullptr, answer);

@@ -1,0 +1,28 @@
+// Standard input, to its end.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <string>
+
+#include "edelta/base/error.h"
+
+namespace edelta::cli {
+
+inline std::string read_standard_input() {
+  std::string bytes;
+  std::array<char, 1 << 16> buffer;
+  while (const size_t count = std::fread(buffer.data(), 1, buffer.size(), stdin)) {
+    bytes.append(buffer.data(), count);
+  }
+  if (std::ferror(stdin)) {
+    throw InputError(fmt::format("cannot read standard input: {}", std::strerror(errno)));
+  }
+  return bytes;
+}
+
+}  // namespace edelta::cli

@@ -1,0 +1,33 @@
+// Where a model that generates comes from, besides a run folder.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "edelta/data/tokenizer.h"
+#include "edelta/models/model.h"
+
+namespace edelta::infer {
+
+// The key under which the metadata of an exported model holds its tokenizer, as JSON.
+inline constexpr const char* kTokenizerKey = "tokenizer";
+inline constexpr const char* kTokenizerFile = "tokenizer.json";
+
+struct ModelSource {
+  std::shared_ptr<models::Model> model;
+  std::shared_ptr<const data::Tokenizer> tokenizer;  // null: tokens are numbers
+  std::vector<std::string> notices = {};
+};
+
+// Whether this is an exported model: a safetensors file, or a folder that has model.safetensors.
+bool is_exported_model(const std::filesystem::path& path);
+ModelSource load_exported_model(const std::filesystem::path& path);
+
+// The folder's tokenizer.json; null where there is none.
+std::shared_ptr<const data::Tokenizer> tokenizer_in(const std::filesystem::path& folder);
+// InputError where it knows more tokens than the model, or fewer.
+void require_same_vocabulary(const ModelSource& source, const std::string& name);
+
+}  // namespace edelta::infer
