@@ -108,7 +108,7 @@ class Attention : public EnclosedSubLayer {
     const Tensor qkv = ops::linear(entry.x, entry.norm, entry.map);
     const Tensor mixed = ops::causal_attention(qkv, heads_, dropout(0, dropout_key));
     const ops::Dropout output_dropout = dropout(1, dropout_key);
-    return leave(around, c_proj_, output_dropout,
+    return leave(x.numel() / x.size(-1), around, c_proj_, output_dropout,
                  [&](const ops::Affine& map, const Tensor& residual) {
                    return ops::linear(mixed, {}, map, residual, output_dropout);
                  });

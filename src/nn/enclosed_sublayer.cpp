@@ -16,6 +16,12 @@ ops::Affine compose(const Tensor& outer, const ops::Affine& inner) {
           inner.bias.defined() ? outer.matmul(inner.bias) : inner.bias};
 }
 
+// Whether a D×D map is to be multiplied into its neighbour. With the neighbour's other width w that
+// takes w·D² multiply-adds, forward and twice as many backward, and saves every token D², likewise.
+bool folding_pays(int64_t tokens, int64_t other_width) {
+  return ops::fold_maps() && tokens > other_width;
+}
+
 // n equal streams have the mean and variance of one, so LN(x repeated) is LN(x) repeated, and the
 // first map sees the same numbers n times: it folds to the sum of its n blocks, each scaled by
 // the norm's weight, with the norm's shift going into the bias.
@@ -37,7 +43,7 @@ Linear make_linear(int64_t in, int64_t out, bool bias) {
   return Linear(torch::nn::LinearOptions(in, out).bias(bias));
 }
 
-// H_pre and H_post stand next to linear maps with nothing in between: where maps fold, the small
+// H_pre and H_post stand next to linear maps with nothing in between: where that is less work, the
 // matrices are multiplied once, and every token sees one map instead of two.
 EnclosedSubLayer::Entry EnclosedSubLayer::enter(const Tensor& x, const ops::Norm& norm,
                                                 const Around& around, const Linear& first) {
@@ -50,15 +56,17 @@ EnclosedSubLayer::Entry EnclosedSubLayer::enter(const Tensor& x, const ops::Norm
     return enter(x.repeat({1, 1, around.repeats}), norm, {.pre = pre}, first);
   }
   if (!pre.defined()) return {x, norm, affine(first)};
-  if (ops::fold_maps()) return {x, norm, {product(first->weight, pre), first->bias}};
+  if (folding_pays(x.numel() / x.size(-1), first->weight.size(0))) {
+    return {x, norm, {product(first->weight, pre), first->bias}};
+  }
   return {ops::linear(x, norm, {pre, {}}), {}, affine(first)};
 }
 
 // A dropout mask is another one for every token, so that nothing folds across it.
-Tensor EnclosedSubLayer::leave(const Around& around, const Linear& last,
+Tensor EnclosedSubLayer::leave(int64_t tokens, const Around& around, const Linear& last,
                                const ops::Dropout& dropout, const Last& apply) {
   if (!around.post.defined()) return apply(affine(last), around.residual);
-  if (dropout.probability == 0 && ops::fold_maps()) {
+  if (dropout.probability == 0 && folding_pays(tokens, last->weight.size(1))) {
     return apply(compose(around.post, affine(last)), around.residual);
   }
   return ops::linear(apply(affine(last), {}), {}, {around.post, {}}, around.residual);

@@ -40,7 +40,7 @@ class EnclosedSubLayer : public SubLayer {
   // residual + post · dropout(last(y)), given how to compute residual + last(y) with that dropout
   // in one op.
   using Last = std::function<torch::Tensor(const ops::Affine& map, const torch::Tensor& residual)>;
-  static torch::Tensor leave(const Around& around, const torch::nn::Linear& last,
+  static torch::Tensor leave(int64_t tokens, const Around& around, const torch::nn::Linear& last,
                              const ops::Dropout& dropout, const Last& apply);
 
   // The same two for decoding: maps with what stands beside them folded in, once for all tokens.

@@ -34,7 +34,7 @@ class Mlp : public EnclosedSubLayer {
                  uint64_t dropout_key) override {
     const Entry entry = enter(x, norm, around, c_fc_);
     const ops::Dropout output_dropout = dropout(0, dropout_key);
-    return leave(around, c_proj_, output_dropout,
+    return leave(x.numel() / x.size(-1), around, c_proj_, output_dropout,
                  [&](const ops::Affine& map, const Tensor& residual) {
                    return ops::mlp(entry.x, entry.norm, entry.map, map, residual, output_dropout);
                  });

@@ -113,7 +113,8 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Combine(
         testing::Values(Shape{1, 1, 1}, Shape{1, 128, 3}, Shape{7, 3, 33}, Shape{7, 20, 1},
                         Shape{49, 33, 33}, Shape{130, 128, 20}, Shape{130, 20, 128},
-                        Shape{49, 3, 1500}, Shape{3, 700, 260}, Shape{300, 33, 70}),
+                        Shape{49, 3, 1500}, Shape{3, 700, 260}, Shape{5, 1100, 70},
+                        Shape{300, 33, 70}),
         testing::Values(Options{false, false, false, false}, Options{false, false, true, false},
                         Options{false, false, false, true}, Options{true, false, false, false},
                         Options{true, true, true, true}, Options{true, false, false, true}),

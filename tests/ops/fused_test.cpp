@@ -104,6 +104,23 @@ TEST_P(FusedOps, Linear) {
   }
 }
 
+// Weights that are cut in both directions, and the larger tiles beside them.
+TEST(FusedWideLayers, LinearAndMlp) {
+  torch::manual_seed(4);
+  const auto normal = [](std::vector<int64_t> sizes) {
+    return torch::randn(sizes, torch::kFloat64);
+  };
+  const int64_t tokens = 600, in = 1100, out = 1000, hidden = 1300;
+  expect_fused_equals_composite(
+      [](const auto& a) { return linear(a[0], {a[1], {}}, {a[2], {}}, a[3]); },
+      {normal({2, tokens / 2, in}), 1 + 0.1 * normal({in}), normal({out, in}) / 30,
+       normal({2, tokens / 2, out})});
+  expect_fused_equals_composite(
+      [](const auto& a) { return mlp(a[0], {a[1], {}}, {a[2], {}}, {a[3], {}}, a[0]); },
+      {normal({1, tokens, in}), 1 + 0.1 * normal({in}), normal({hidden, in}) / 30,
+       normal({in, hidden}) / 30});
+}
+
 TEST_P(FusedOps, MlpWithTheResidualOfItsInput) {
   const int64_t in = shape().streams * shape().width, hidden = 4 * in;
   expect_fused_equals_composite(

@@ -80,7 +80,8 @@ class Model : public torch::nn::Module {
   }
 
   // The floating-point operations of a training step by the plain algorithm: 6 a token for every
-  // entry of the matrices that it meets, maps that fold into each other counted once, plus causal
+  // entry of the matrices that it meets, maps that can fold into each other counted once, also
+  // where a step has too few tokens for that to pay and takes them one by one, plus causal
   // attention at 3.5 times its forward cost of 2·T·D a token and layer (half the square).
   virtual double step_gflop(int64_t batch, int64_t length) const = 0;
 

@@ -16,8 +16,6 @@
 namespace edelta::kernels::EDELTA_ISA {
 namespace {
 
-constexpr int64_t kTileRows = 96;
-
 // h = GELU(h + bias) on a tile; the argument goes to `pre_activation` unless that is null.
 void activate(int64_t rows, int64_t n, const float* bias, float* pre_activation, float* h,
               int64_t stride) {
@@ -96,7 +94,8 @@ class TileBackward {
 }  // namespace
 
 void mlp_forward(const MlpForward& a) {
-  const TokenTiles tiles(a.tokens, kTileRows, a.hidden * (a.in + a.out));
+  const int64_t weights = a.hidden * (a.in + a.out);
+  const TokenTiles tiles(a.tokens, tile_rows(weights), weights);
   Scratch scratch;
   const NormedInput input(a, tiles, scratch);
   const int64_t hidden_stride = padded(a.hidden);
@@ -129,7 +128,8 @@ void mlp_forward(const MlpForward& a) {
 }
 
 void mlp_backward(const MlpBackward& a) {
-  const TokenTiles tiles(a.tokens, kTileRows, a.hidden * (a.in + a.out));
+  const int64_t weights = a.hidden * (a.in + a.out);
+  const TokenTiles tiles(a.tokens, tile_rows(weights), weights);
   Scratch scratch;
   ThreadGradients gradients;
   gradients.add(TileBackward::kFcWeight, a.dfc_weight, a.hidden * a.in);

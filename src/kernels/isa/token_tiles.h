@@ -16,6 +16,14 @@ static inline int64_t padded(int64_t n) {
   return lines % 128 == 0 ? lines + 16 : lines;
 }
 
+// The rows of a tile beside weights of so many floats. Weights that no cache of a core holds, and
+// their gradients, come from memory once a tile: fewer, larger tiles are then worth more than a
+// tile that stays in L2.
+static inline int64_t tile_rows(int64_t weights) {
+  constexpr int64_t kCached = 1 << 20;
+  return weights <= kCached ? 96 : 256;
+}
+
 class TokenTiles {
  public:
   // Tiles of at most `largest` rows, equally many for each thread as far as the tokens allow.
