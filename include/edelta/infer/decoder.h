@@ -1,4 +1,4 @@
-// Decoding: token sequences that grow, with the logits of what may come next (specification 10).
+// Decoding: token sequences that grow, with the logits of what may come next (specification 10.3).
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Which token comes next (specification 10).
+// Which token comes next (specification 10.4).
 #pragma once
 
 #include <cstdint>

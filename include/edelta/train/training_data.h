@@ -53,7 +53,7 @@ std::shared_ptr<const TrainingData> vector_data(data::Dataset dataset);
 torch::Tensor batch_rows(const Protocol& protocol, int64_t iteration, int64_t part, int64_t rows);
 
 // Batches are windows of `block` tokens at random places; a whole split is taken in consecutive
-// windows, so that every token but the first is predicted once (specification 10).
+// windows, so that every token but the first is predicted once (specification 10.2).
 std::shared_ptr<const TrainingData> token_data(data::TokenDataset dataset, int64_t block);
 
 // The data that a configuration names; notices are one line each.
