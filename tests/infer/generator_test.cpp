@@ -27,7 +27,7 @@ TEST(Generator, GreedyTokensDoNotDependOnTheWay) {
   for (const auto& architecture : models::architectures()) {
     SCOPED_TRACE(architecture.name);
     const auto model = random_model({{"model", architecture.name}});
-    for (const int64_t prompt : {1, 40, 55}) {
+    for (const int64_t prompt : {1, 24, 40}) {
       GeneratorOptions options{.sampling = {.temperature = 0}, .samples = 2};
       const auto cached = generate(model, options, prompt, 100);
       options.way = Way::recompute;

@@ -15,7 +15,7 @@ namespace edelta::infer {
 inline models::ModelConfig token_config(const nlohmann::json& options) {
   nlohmann::json json{{"head", "token"},  {"n_layer", 3},    {"n_embd", 48},
                       {"n_head", 3},      {"n_streams", 4},  {"vocab_size", 37},
-                      {"block_size", 40}, {"pool", "prefix"}};
+                      {"block_size", 24}, {"pool", "prefix"}};
   json.update(options);
   return models::model_config_from_json(json, "test");
 }
