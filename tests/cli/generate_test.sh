@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# From a text to generated text: text, train, generate, export. The tokenizer goes with the run and with the exported file;
+# bad input gets one line.
+. "$(dirname "$0")/lib.sh"
+for _ in $(seq 400); do printf 'the cat sat on the mat. ça va\n'; done >"$work/book.txt"
+
+for tokenizer in bytes chars bpe; do
+  expect_exit 0 "$edelta" text "$work/book.txt" --tokenizer "$tokenizer" --out "$work/$tokenizer"
+  expect_exit 0 "$edelta" train --model edelta --data "$work/$tokenizer" --layers 2 --width 32 --block 32 --batch 8 --lr 3e-3 \
+    --iterations 150 --eval-interval 150 --out "$work/run-$tokenizer"
+  expect_exit 0 "$edelta" generate "$work/run-$tokenizer" --prompt 'the cat' --tokens 40 --temperature 0
+  cp "$work/stdout" "$work/greedy"
+  grep -q '^the cat sat on' "$work/greedy" || { cat "$work/greedy"; fail "$tokenizer: it has not learnt its text"; }
+  iconv -f UTF-8 -t UTF-8 "$work/greedy" >/dev/null || fail "$tokenizer: half a character was printed"
+
+  # The exported file and the uncached way give the same.
+  expect_exit 0 "$edelta" export "$work/run-$tokenizer" --out "$work/$tokenizer.safetensors"
+  expect_exit 0 "$edelta" generate "$work/$tokenizer.safetensors" --prompt 'the cat' --tokens 40 --temperature 0
+  cmp "$work/greedy" "$work/stdout" || fail "$tokenizer: the exported model says something else"
+  expect_exit 0 "$edelta" generate "$work/run-$tokenizer" --prompt 'the cat' --tokens 40 --temperature 0 --impl composite
+  cmp "$work/greedy" "$work/stdout" || fail "$tokenizer: without a state it says something else"
+done
+
+run="$work/run-chars"
+# The same seed draws the same, from wherever the prompt comes.
+printf 'the' >"$work/prompt"
+expect_exit 0 "$edelta" generate "$run" --prompt the --tokens 60 --seed 7 --top-k 5 --top-p 0.9 --min-p 0.01 --repetition-penalty 1.1
+cp "$work/stdout" "$work/drawn"
+expect_exit 0 "$edelta" generate "$run" --prompt-file "$work/prompt" --tokens 60 --seed 7 --top-k 5 --top-p 0.9 --min-p 0.01 \
+  --repetition-penalty 1.1
+cmp "$work/drawn" "$work/stdout" || fail "the same seed drew something else"
+"$edelta" generate "$run" - --tokens 60 --seed 7 --top-k 5 --top-p 0.9 --min-p 0.01 --repetition-penalty 1.1 \
+  <"$work/prompt" >"$work/stdin" 2>/dev/null
+cmp "$work/drawn" "$work/stdin" || fail "standard input gave something else"
+expect_exit 0 "$edelta" generate "$run" --prompt 'the cat' --tokens 200 --temperature 0 --stop 'mat'
+grep -q 'on the' "$work/stdout" || fail "nothing before the stop"
+! grep -q 'mat' "$work/stdout" || fail "the stop text was shown"
+expect_exit 0 "$edelta" generate "$run" --prompt the --tokens 5 --samples 3 --json
+grep -q '"text"' "$work/stdout" || fail "no text in the JSON"
+
+expect_exit 2 "$edelta" generate "$run" --prompt 'XYZ'
+one_line "prompt"
+expect_exit 2 "$edelta" generate "$run" --prompt $'\xff'
+expect_exit 2 "$edelta" generate "$run" --temperature -1
+expect_exit 2 "$edelta" generate "$work/nowhere"
+one_line "nowhere"
+expect_exit 0 "$edelta" train --model gpt --task stability --preset smoke --iterations 1 --out "$work/vectors"
+expect_exit 2 "$edelta" generate "$work/vectors"
+one_line "vectors"
+printf '{"a":1}' >"$run/tokenizer.json"
+expect_exit 2 "$edelta" generate "$run" --prompt the
+one_line "tokenizer.json"
+echo "models of text go on with a prompt"
