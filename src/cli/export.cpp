@@ -12,12 +12,10 @@
 #include "cli/run_options.h"
 #include "edelta/models/fold.h"
 #include "edelta/models/model_file.h"
+#include "infer/model_source.h"
 
 namespace edelta::cli {
 namespace {
-
-// Where the file's metadata keeps the tokenizer of a model of text, as JSON.
-constexpr const char* kTokenizerKey = "tokenizer";
 
 struct Options : RunOptions {
   std::string out;
@@ -53,7 +51,7 @@ void run(const Options& options) {
   const nlohmann::ordered_json config = to_json(model->config());
   base::Metadata metadata{{"format", "pt"}, {models::kConfigKey, config.dump()}};
   if (const auto tokenizer = options.folder().read_tokenizer()) {
-    metadata[kTokenizerKey] = tokenizer->to_json().dump();
+    metadata[infer::kTokenizerKey] = tokenizer->to_json().dump();
   }
   base::write_safetensors(options.out, models::parameters_of(*model), metadata);
   nlohmann::ordered_json out{{"file", options.out},
@@ -67,7 +65,7 @@ void run(const Options& options) {
   }
   fmt::print("{} parameters in {}; its metadata holds the configuration{}\n",
              model->parameter_count(), options.out,
-             metadata.contains(kTokenizerKey) ? " and the tokenizer" : "");
+             metadata.contains(infer::kTokenizerKey) ? " and the tokenizer" : "");
   if (options.fold) {
     fmt::print("a {} model without H_pre and H_post; its outputs differ by {:.1e} of the largest\n",
                model->config().model, difference);

@@ -45,7 +45,7 @@ infer::ModelSource load(const Options& options) {
   if (infer::is_exported_model(options.run)) {
     source = infer::load_exported_model(options.run);
   } else {
-    source = {options.model(), infer::tokenizer_in(options.run)};
+    source = {options.model(), options.folder().read_tokenizer()};
   }
   for (const std::string& line : source.notices) notice("{}\n", line);
   require_same_vocabulary(source, options.run);

@@ -4,7 +4,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/input_file.h"
 #include "base/json.h"
+#include "data/token_files.h"
 #include "edelta/base/error.h"
 #include "edelta/models/model_file.h"
 
@@ -14,6 +16,12 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kWeightFile = "model.safetensors";
+
+// The folder's tokenizer.json; null where there is none.
+std::shared_ptr<const data::Tokenizer> tokenizer_in(const fs::path& folder) {
+  const fs::path file = folder / data::kTokenizerFile;
+  return base::is_there(file) ? data::read_tokenizer(file) : nullptr;
+}
 
 std::shared_ptr<const data::Tokenizer> tokenizer_in(const base::Metadata& metadata,
                                                     const std::string& source) {
@@ -44,11 +52,6 @@ ModelSource load_exported_model(const fs::path& path) {
   auto tokenizer = tokenizer_in(path);
   if (!tokenizer) tokenizer = tokenizer_in(loaded.metadata, (path / kWeightFile).string());
   return {std::move(loaded.model), std::move(tokenizer), std::move(loaded.notices)};
-}
-
-std::shared_ptr<const data::Tokenizer> tokenizer_in(const fs::path& folder) {
-  const fs::path file = folder / kTokenizerFile;
-  return fs::exists(file) ? data::read_tokenizer(file) : nullptr;
 }
 
 void require_same_vocabulary(const ModelSource& source, const std::string& name) {

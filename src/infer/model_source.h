@@ -13,7 +13,6 @@ namespace edelta::infer {
 
 // The key under which the metadata of an exported model holds its tokenizer, as JSON.
 inline constexpr const char* kTokenizerKey = "tokenizer";
-inline constexpr const char* kTokenizerFile = "tokenizer.json";
 
 struct ModelSource {
   std::shared_ptr<models::Model> model;
@@ -25,8 +24,6 @@ struct ModelSource {
 bool is_exported_model(const std::filesystem::path& path);
 ModelSource load_exported_model(const std::filesystem::path& path);
 
-// The folder's tokenizer.json; null where there is none.
-std::shared_ptr<const data::Tokenizer> tokenizer_in(const std::filesystem::path& folder);
 // InputError where it knows more tokens than the model, or fewer.
 void require_same_vocabulary(const ModelSource& source, const std::string& name);
 
