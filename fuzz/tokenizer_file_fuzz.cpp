@@ -42,6 +42,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto json = edelta::base::parse_json(text, "fuzz.json");
     attempt([&] { use(*edelta::data::tokenizer_from_json(json, "fuzz.json")); });
     attempt([&] {
+      if (!json.is_object()) return;
       // With the seal that its maker would give it.
       auto sealed = edelta::base::sealed(nlohmann::ordered_json(json));
       const auto again = nlohmann::json::parse(sealed.dump());
