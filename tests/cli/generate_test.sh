@@ -10,7 +10,7 @@ for tokenizer in bytes chars bpe; do
     --iterations 150 --eval-interval 150 --out "$work/run-$tokenizer"
   expect_exit 0 "$edelta" generate "$work/run-$tokenizer" --prompt 'the cat' --tokens 40 --temperature 0
   cp "$work/stdout" "$work/greedy"
-  grep -q '^the cat sat on' "$work/greedy" || { cat "$work/greedy"; fail "$tokenizer: it has not learnt its text"; }
+  grep -q '^ sat on the mat' "$work/greedy" || { cat "$work/greedy"; fail "$tokenizer: it has not learnt its text"; }
   iconv -f UTF-8 -t UTF-8 "$work/greedy" >/dev/null || fail "$tokenizer: half a character was printed"
 
   # The exported file and the uncached way give the same.

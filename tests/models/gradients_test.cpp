@@ -74,7 +74,10 @@ std::vector<Case> cases() {
   std::vector<Case> all;
   for (const char* model : {"gpt", "ddl", "mhc", "jpmhc", "edelta", "edelta-stream"}) {
     all.push_back({model, {{"model", model}}});
-  for (const Loss& each : model->forward(batch, state).losses) {
+    all.push_back({std::string(model) + "-dropout", {{"model", model}, {"dropout", 0.2}}});
+    // Embeddings of the usual deviation, 0.02, would leave float32 few digits of a gate's gradient.
+    all.push_back({std::string(model) + "-token",
+                   {{"model", model}, {"head", "token"}, {"vocab_size", 65}, {"init_std", 0.2}}});
   }
   for (const char* model : {"edelta", "edelta-stream"}) {
     all.push_back({std::string(model) + "-geodesic", {{"model", model}, {"blend", "geodesic"}}});
