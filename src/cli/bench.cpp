@@ -273,20 +273,21 @@ void add_bench(CLI::App& app) {
   options->bench.length = 0;
   command->add_option("--models", options->models, "Architectures, comma-separated (default: all)")
       ->delimiter(',');
-  command->add_option("--task", options->task, "Task whose dimension and length to take")
-      ->capture_default_str();
+  auto* task =
+      command->add_option("--task", options->task, "Task whose dimension and length to take")
+          ->capture_default_str();
   auto* batch = command->add_option("--batch", options->bench.batch, "Sequences a batch")
                     ->check(CLI::Range(1, 65536))
                     ->capture_default_str();
   auto* length =
       command->add_option("--length", options->bench.length, "Positions (default: the task's)")
           ->check(CLI::Range(1, 1 << 20));
-  command->add_option("--width", options->width, "Width D (default: the matched one)")
-      ->check(CLI::PositiveNumber);
-  command
-      ->add_option("--vocab", options->bench.vocabulary,
-                   "Token models with a vocabulary of this size (default: vectors)")
-      ->check(CLI::PositiveNumber);
+  auto* width = command->add_option("--width", options->width, "Width D (default: the matched one)")
+                    ->check(CLI::PositiveNumber);
+  auto* vocab = command
+                    ->add_option("--vocab", options->bench.vocabulary,
+                                 "Token models with a vocabulary of this size (default: vectors)")
+                    ->check(CLI::PositiveNumber);
   auto* repetitions =
       command->add_option("--repetitions", options->bench.repetitions, "Repetitions")
           ->check(CLI::Range(1, 1000))
@@ -309,7 +310,7 @@ void add_bench(CLI::App& app) {
   command
       ->add_flag("--generate", options->generate,
                  "Instead: tokens a second of generation, against what the weights' traffic allows")
-      ->excludes(batch, length, compare, dropout, phases, growth);
+      ->excludes(task, batch, length, width, vocab, compare, dropout, phases, growth);
   command->add_flag("--json", options->json, "Print JSON");
   command->footer(
       "Examples:\n  edelta bench\n  edelta bench --models edelta,gpt --task stability\n"

@@ -5,13 +5,14 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "base/input_file.h"
 #include "cli/checks.h"
 #include "cli/commands.h"
 #include "cli/measures.h"
 #include "cli/print_json.h"
 #include "cli/run_options.h"
 #include "cli/strata.h"
-#include "edelta/base/error.h"
+#include "data/token_files.h"
 #include "edelta/train/evaluate.h"
 
 namespace edelta::cli {
@@ -26,6 +27,11 @@ std::shared_ptr<const train::TrainingData> other_data(const Options& options) {
   train::TrainConfig config = options.folder().read_config();
   config.task.reset();
   config.data = options.data;
+  // Where the folder tells its vocabulary, that is compared with the model's.
+  const std::filesystem::path folder = options.data;
+  if (base::is_there(folder / data::kTextFile) || base::is_there(folder / data::kTokenizerFile)) {
+    config.vocab.reset();
+  }
   return load_training_data(config);
 }
 
@@ -36,12 +42,9 @@ void run(const Options& options) {
   const auto split = options.split == "val" ? train::Split::val : train::Split::train;
   const train::Evaluation evaluation = data->evaluate(*model, split);
   const train::Extent extent = data->extent(split);
-  nlohmann::ordered_json out{{"run", options.run},
-                             {"weights", options.which},
-                             {"split", options.split},
-                             {extent.unit, extent.count},
-                             {"loss", evaluation.loss},
-                             {"strata", evaluation.strata}};
+  nlohmann::ordered_json out{{"run", options.run},      {"weights", options.which},
+                             {"split", options.split},  {extent.unit, extent.count},
+                             {"loss", evaluation.loss}, {"strata", evaluation.strata}};
   if (!evaluation.measures.empty()) out["measures"] = evaluation.measures;
   if (options.json) {
     print_json(out);
@@ -64,7 +67,8 @@ void add_eval(CLI::App& app) {
   command->add_option("--split", options->split, "val or train")
       ->check(CLI::IsMember({"val", "train"}))
       ->capture_default_str();
-  command->add_option("--data", options->data, "Other data than the run's: a folder as train takes it")
+  command
+      ->add_option("--data", options->data, "Other data than the run's: a folder as train takes it")
       ->check(kNotEmpty);
   command->footer(
       std::string(kStrata) +

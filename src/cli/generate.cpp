@@ -101,8 +101,7 @@ class Sample {
   std::string add(int32_t token) {
     if (stream_.stopped()) return {};
     tokens_.push_back(token);
-    return keep(stream_.add(tokenizer_ != nullptr ? std::string(tokenizer_->bytes_of(token))
-                                                  : fmt::format("{} ", token)));
+    return keep(stream_.add(text_of(token)));
   }
   std::string finish() { return keep(stream_.finish()); }
 
@@ -111,6 +110,13 @@ class Sample {
   const std::vector<int32_t>& tokens() const { return tokens_; }
 
  private:
+  // Nothing for what pads a vocabulary beyond the tokenizer's.
+  std::string text_of(int32_t token) const {
+    if (tokenizer_ == nullptr) return fmt::format("{} ", token);
+    if (token >= tokenizer_->vocab_size()) return {};
+    return std::string(tokenizer_->bytes_of(token));
+  }
+
   std::string keep(std::string shown) {
     text_ += shown;
     return shown;
@@ -180,7 +186,9 @@ nlohmann::ordered_json to_json(const Options& options, const std::vector<int32_t
   for (const Sample& sample : samples) {
     all.push_back({{"text", sample.text()},
                    {"tokens", sample.tokens()},
-                   {"ended_by", sample.stopped() ? "stop" : "tokens"}});
+                   {"ended_by", sample.stopped()         ? "stop"
+                                : received_signal() != 0 ? "signal"
+                                                         : "tokens"}});
   }
   return {{"run", options.run},
           {"seed", options.generator.seed},

@@ -74,8 +74,8 @@ void run(const Options& options) {
   check_output(options);
   const auto model = options.model();
   if (model->config().head == models::Head::token) {
-    throw InputError(fmt::format("{}: predict takes models of vectors; this one is of text",
-                                 options.run));
+    throw InputError(
+        fmt::format("{}: predict takes models of vectors; this one is of text", options.run));
   }
   const torch::Tensor input = read_input(options, model->config());
   const torch::Tensor predictions = predictions_of(*model, input, options.batch);

@@ -222,9 +222,7 @@ void run(const Options& options) {
   if (!options.quiet) progress.emplace();
   std::optional<train::TensorBoardLog> tensorboard;
   train::TrainOptions watching{
-      .stop_signal = received_signal,
-      .on_notice = say,
-      .data = options.data};
+      .stop_signal = received_signal, .on_notice = say, .data = options.data};
   if (progress) watching.on_step = [&](const StepReport& report) { (*progress)(report); };
   if (options.tensorboard) {
     watching.on_metrics = [&](const json& entry) {
@@ -263,16 +261,17 @@ void add_train(CLI::App& app) {
                    fmt::format("Generated task: {}", fmt::join(data::task_names(), ", ")))
       ->check(kNotEmpty);
   command
-      ->add_option("--data", options->data,
-                   "Folder of sequences (train_x.npy, train_y.npy, val_x.npy, val_y.npy) or of text "
-                   "(train.bin, val.bin: see edelta text); with --resume: where the run's data is "
-                   "now")
+      ->add_option(
+          "--data", options->data,
+          "Folder of sequences (train_x.npy, train_y.npy, val_x.npy, val_y.npy) or of text "
+          "(train.bin, val.bin: see edelta text); with --resume: where the run's data is "
+          "now")
       ->check(kNotEmpty)
       ->excludes("--task");
   command
-      ->add_option("--preset", options->preset,
-                   "Settings to start from (default: paper; for text: chars)" +
-                       listed(train::presets()))
+      ->add_option(
+          "--preset", options->preset,
+          "Settings to start from (default: paper; for text: chars)" + listed(train::presets()))
       ->check(kNotEmpty);
   command
       ->add_option("--config", options->config,

@@ -1,5 +1,7 @@
 #include "edelta/infer/generator.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/random.h"
@@ -21,6 +23,12 @@ Generator::Generator(std::shared_ptr<models::Model> model, const GeneratorOption
 
 void Generator::start(std::span<const int32_t> prompt) {
   if (prompt.empty()) throw InputError("the prompt has no tokens");
+  for (const int32_t token : prompt) {
+    if (token < 0 || token >= vocab_size_) {
+      throw InputError(
+          fmt::format("token {} is not in the vocabulary, 0 to {}", token, vocab_size_ - 1));
+    }
+  }
   const auto end = prompt.last(std::min<size_t>(prompt.size(), decoder_->capacity()));
   read_.clear();
   for (auto& window : windows_) {
@@ -30,7 +38,7 @@ void Generator::start(std::span<const int32_t> prompt) {
   decoder_->start(read_);
   std::fill(seen_.begin(), seen_.end(), uint8_t{0});
   for (int64_t s = 0; s < samples(); ++s) {
-    for (const int32_t token : end) seen(s)[token] = 1;
+    for (const int32_t token : prompt) seen(s)[token] = 1;
   }
   count_ = 0;
 }

@@ -24,7 +24,7 @@ struct ModelSource {
 bool is_exported_model(const std::filesystem::path& path);
 ModelSource load_exported_model(const std::filesystem::path& path);
 
-// InputError where it knows more tokens than the model, or fewer.
+// InputError where it knows more tokens than the model.
 void require_same_vocabulary(const ModelSource& source, const std::string& name);
 
 }  // namespace edelta::infer

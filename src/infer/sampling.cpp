@@ -10,6 +10,9 @@
 namespace edelta::infer {
 namespace {
 
+// Differences of such logits are finite, however small the temperature or large the penalty.
+double bounded(double logit) { return std::clamp(logit, -1e300, 1e300); }
+
 void require(bool holds, const char* name, double value, const char* range) {
   if (!holds) throw InputError(fmt::format("{} is {}; it must be {}", name, value, range));
 }
@@ -33,10 +36,13 @@ Sampler::Sampler(const SamplingOptions& options, int64_t vocab_size) : options_(
 
 int32_t Sampler::operator()(std::span<const float> logits, std::span<const uint8_t> seen,
                             double uniform) {
+  if (std::any_of(logits.begin(), logits.end(), [](float z) { return std::isnan(z); })) {
+    throw Failure("the model's logits are not numbers");
+  }
   if (options_.temperature == 0) return largest(logits, seen);
   candidates_.clear();
   for (size_t i = 0; i < logits.size(); ++i) {
-    candidates_.push_back({static_cast<int32_t>(i), logits[i] / options_.temperature});
+    candidates_.push_back({static_cast<int32_t>(i), bounded(logits[i] / options_.temperature)});
   }
   keep_top_k();
   keep_top_p();
@@ -106,7 +112,9 @@ int32_t Sampler::draw(std::span<const uint8_t> seen, double uniform) {
   // In the vocabulary's order, so that the draw does not depend on how the others were left out.
   std::sort(candidates_.begin(), candidates_.end(),
             [](const Candidate& a, const Candidate& b) { return a.token < b.token; });
-  for (Candidate& each : candidates_) each.logit = penalised(each.logit, seen[each.token]);
+  for (Candidate& each : candidates_) {
+    each.logit = bounded(penalised(each.logit, seen[each.token]));
+  }
   const double most = largest_logit(candidates_);
   double total = 0;
   for (Candidate& each : candidates_) total += each.weight = std::exp(each.logit - most);

@@ -129,8 +129,8 @@ Output Transformer::forward(const Batch& batch, State&, Seen seen) {
   };
   const uint64_t key = dropout_key(batch);
   const HeadLayers::Embedded embedded = head_->embed(batch.input);
-  Tensor x = recorded(
-      ops::drop(embedded.x, {is_training() ? config().dropout : 0, key, kEmbeddingSite}));
+  Tensor x =
+      recorded(ops::drop(embedded.x, {is_training() ? config().dropout : 0, key, kEmbeddingSite}));
   for (const auto& block : blocks_) x = recorded(block->forward(x, key, seen));
   const auto [prediction, loss] = head_->finish(x, ln_f_->norm(), embedded.output, batch);
   Output output{prediction, {}, std::move(seen)};

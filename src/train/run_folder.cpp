@@ -80,9 +80,9 @@ void require_own_models(const RunFolder& run, const std::string& id) {
 
 void remove_run(const RunFolder& run) {
   // config.json first: what is left of a half-removed run is no run.
-  for (const fs::path& path : {run.config_file(), run.result_file(), run.metrics_file(),
-                               run.best_folder(), run.checkpoint_file().parent_path(),
-                               run.tokenizer_file()}) {
+  for (const fs::path& path :
+       {run.config_file(), run.result_file(), run.metrics_file(), run.best_folder(),
+        run.checkpoint_file().parent_path(), run.tokenizer_file()}) {
     std::error_code error;
     fs::remove_all(path, error);
     if (error) throw Failure(fmt::format("{}: {}", path.string(), error.message()));
@@ -214,8 +214,8 @@ std::shared_ptr<const data::Tokenizer> RunFolder::read_tokenizer() const {
   const auto own = files.find(data::kTokenizerFile);
   if (own == files.end()) return nullptr;
   if (base::checksum_of_file(tokenizer_file()) != own->second.checksum) {
-    throw InputError(fmt::format("{} is not what the run was trained with",
-                                 tokenizer_file().string()));
+    throw InputError(
+        fmt::format("{} is not what the run was trained with", tokenizer_file().string()));
   }
   return data::read_tokenizer(tokenizer_file());
 }

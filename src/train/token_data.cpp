@@ -26,10 +26,10 @@ class TokenData : public TrainingData {
       throw InputError("head is 'continuous'; for tokens it must be 'token'");
     }
     if (dataset_.train.size() <= block_) {
-      throw InputError(fmt::format(
-          "the training split has {} tokens; a window of {} positions ({}) needs {}",
-          dataset_.train.size(), block_, field_name<models::ModelConfig>("block_size"),
-          block_ + 1));
+      throw InputError(
+          fmt::format("the training split has {} tokens; a window of {} positions ({}) needs {}",
+                      dataset_.train.size(), block_, field_name<models::ModelConfig>("block_size"),
+                      block_ + 1));
     }
     config.model.vocab_size = dataset_.vocab_size;
     config.vocab = dataset_.vocab_size;
@@ -74,7 +74,9 @@ class TokenData : public TrainingData {
     double sum = 0;
     const auto add = [&](int64_t begin, int64_t windows, int64_t length) {
       models::State state;
-      const models::Output output = model.forward(consecutive(file, begin, windows, length), state);
+      models::Batch batch = consecutive(file, begin, windows, length);
+      batch.wants_prediction = false;
+      const models::Output output = model.forward(batch, state);
       sum += output.losses.front().value.item<double>() * static_cast<double>(windows * length);
     };
     for (int64_t window = 0; window < whole; window += at_once) {

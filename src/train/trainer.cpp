@@ -149,8 +149,8 @@ class Run {
   std::optional<StepOutcome> step() {
     const models::State before = state_;
     StepOutcome outcome =
-        iteration_gradients(*model_, optimiser_, state_, config_.train, *data_,
-                            progress_.iteration, [this] { return signal() != 0; });
+        iteration_gradients(*model_, optimiser_, state_, config_.train, *data_, progress_.iteration,
+                            [this] { return signal() != 0; });
     if (outcome.given_up) {
       state_ = before;
       return std::nullopt;

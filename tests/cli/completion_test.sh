@@ -23,7 +23,7 @@ completes re : reflect report reproduce
 completes train --iter : --iterations
 completes train --model ed : edelta edelta-stream
 completes train --model = ed : edelta edelta-stream # as bash takes --model=ed apart
-completes train --preset '' : best paper quick smoke
+completes train --preset '' : best chars gpt2 paper quick smoke
 completes reproduce --preset de : demo
 completes depth --preset s : smoke
 completes depth --task re : reversal

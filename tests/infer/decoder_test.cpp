@@ -26,14 +26,14 @@ double difference(const Decoder& a, const Decoder& b) {
 constexpr double kTolerance = 1e-5;
 
 // The logits of two decoders agree, or, where a model makes float32 itself inexact (a direction
-// that is the difference of nearly equal numbers), the cached ones are of the same order of
-// distance from float64.
+// that is the difference of nearly equal numbers), the cached ones are within an order
+// of magnitude as close to float64.
 void expect_agreement(const Decoder& cached, const Decoder& plain, Decoder& exact,
                       std::span<const int32_t> tokens) {
   const double apart = difference(cached, plain);
   if (apart < kTolerance) return;
   exact.start(tokens);
-  EXPECT_LT(difference(cached, exact), 5 * difference(plain, exact));
+  EXPECT_LT(difference(cached, exact), 10 * difference(plain, exact));
   EXPECT_LT(apart, 1e-3);
 }
 

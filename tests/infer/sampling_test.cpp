@@ -110,6 +110,21 @@ TEST(Sampling, EveryRuleIsItsDefinition) {
 }
 
 // Equal logits: the lower tokens are kept.
+TEST(Sampling, ExtremesStillDrawATokenThatIsThere) {
+  const std::vector<float> logits{-1, 3, -2};
+  const std::vector<uint8_t> seen{1, 1, 1};
+  for (const double top_p : {1.0, 0.9}) {
+    Sampler coldest({.temperature = 1e-320, .top_p = top_p}, 3);
+    EXPECT_EQ(coldest(logits, seen, 0.999), 1);
+    Sampler strictest({.top_p = top_p, .repetition_penalty = 1e308}, 3);
+    const int32_t drawn = strictest({logits.data(), 1}, seen, 0.5);
+    EXPECT_EQ(drawn, 0);
+  }
+  const std::vector<float> none{NAN, 1};
+  Sampler sampler({}, 2);
+  EXPECT_THROW(sampler(none, seen, 0.5), Failure);
+}
+
 TEST(Sampling, TiesGoToTheLowerToken) {
   const std::vector<float> z{1, 3, 3, 3, 0};
   const std::vector<uint8_t> seen(z.size());

@@ -73,7 +73,8 @@ TEST_P(EveryArchitecture, TheLossOfTokensDoesNotNeedThePrediction) {
   const Tensor input = input_for(config, 7);
   State state;
   const Output whole = model->forward({input, input}, state);
-  const Output losses = model->forward({input, input, /*wants_prediction=*/false}, state);
+  const Output losses =
+      model->forward({.input = input, .target = input, .wants_prediction = false}, state);
   EXPECT_FALSE(losses.prediction.defined());
   EXPECT_TRUE(torch::equal(losses.losses.front().value, whole.losses.front().value));
   const Tensor expected =

@@ -149,7 +149,9 @@ TEST_P(Damage, OfAByteIsNoticedOrDoesNotMatter) {
       noticed += check(file, fmt::format("byte {} ^ {}", at, bit), flip);
     }
     // The lock is no content; result.json matters where the run has ended.
-    if (file != "lock") EXPECT_GT(noticed, kTrials / 2) << file;
+    if (file != "lock") {
+      EXPECT_GT(noticed, kTrials / 2) << file;
+    }
   }
 }
 

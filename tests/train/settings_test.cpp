@@ -22,7 +22,7 @@ TEST(Settings, LeaveOutOnlyWhatTheDataDecide) {
   for (const auto& [key, value] : config["train"].items()) {
     EXPECT_TRUE(keys("train").contains(key)) << key;
   }
-  const std::set<std::string> decided{"model", "head", "input_dim", "vocab_size"};
+  const std::set<std::string> decided{"model", "head", "input_dim"};
   for (const auto& [key, value] : config["model"].items()) {
     EXPECT_EQ(keys("model").contains(key), !decided.contains(key)) << key;
   }

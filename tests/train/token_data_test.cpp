@@ -40,6 +40,7 @@ class Listening : public models::Model {
       targets.push_back(batch.target.flatten()[i].item<int64_t>());
     }
     lengths.insert(batch.input.size(1));
+    EXPECT_FALSE(batch.wants_prediction);
     EXPECT_TRUE(torch::equal(batch.input + 1, batch.target));
     return {{}, {{"task", batch.target.to(torch::kFloat64).mean()}}, std::move(seen)};
   }
@@ -62,8 +63,7 @@ TEST(TokenData, PredictsEveryTokenOfASplitOnce) {
   EXPECT_EQ(model.lengths, std::set<int64_t>{7});  // 77 is 11 windows
   EXPECT_NEAR(evaluation.loss, 39, 1e-12);
   EXPECT_NEAR(evaluation.measures.at("perplexity"), std::exp(39.0), 1e5);
-  EXPECT_NEAR(evaluation.measures.at("bits_per_byte"), 39.0 * 78 / (std::numbers::ln2 * 100),
-              1e-9);
+  EXPECT_NEAR(evaluation.measures.at("bits_per_byte"), 39.0 * 78 / (std::numbers::ln2 * 100), 1e-9);
 }
 
 TEST(TokenData, TakesTheShortLastWindowAndSplitsShorterThanAWindow) {

@@ -44,8 +44,8 @@ struct TrainOutcome {
   nlohmann::json result;
 };
 
-// The key of the dropout masks of iteration `iteration` (from 0) in its `part`-th accumulated batch,
-// a function of the seed and these numbers alone.
+// The key of the dropout masks of iteration `iteration` (from 0) in its `part`-th accumulated
+// batch, a function of the seed and these numbers alone.
 uint64_t dropout_key(const Protocol& protocol, int64_t iteration, int64_t part);
 
 // The gradients of iteration `iteration` (from 0) on the training split: its batches and dropout

@@ -86,6 +86,10 @@ class VocabularyReader {
       throw InputError(fmt::format("merges needs the token {}, which the vocabulary has not",
                                    base::printable(text)));
     }
+    if (is_added_[found->second]) {
+      throw InputError(
+          fmt::format("merges needs the token {}, which is an added one", base::printable(text)));
+    }
     return found->second;
   }
 
@@ -192,7 +196,9 @@ BpeVocabulary vocabulary_from_hugging_face(const json& json) {
   require_neutral(json["pre_tokenizer"], "add_prefix_space", false);
   require_neutral(json["pre_tokenizer"], "use_regex", true);
   const nlohmann::json& model = base::required_entry(json, "model");
-  if (base::required<std::string>(model, "type") != "BPE") {
+  // Files of before 2021 do not name a type; what a BPE has is asked for below.
+  if (model.is_object() && model.contains("type") &&
+      base::required<std::string>(model, "type") != "BPE") {
     throw InputError("the type of model must be BPE");
   }
   require_neutral(model, "dropout", 0);

@@ -226,7 +226,7 @@ class Blocks {
     const int64_t tokens = whole_lanes(tokens_.rows(block));
     const SumOfWords whole = all(omp_get_thread_num());
     whole.clear(tokens);
-    for (int thread = 0; thread < threads(); ++thread) whole.add(own(thread), tokens);
+    for (int thread = 0; thread < omp_get_num_threads(); ++thread) whole.add(own(thread), tokens);
     return whole;
   }
 
@@ -288,7 +288,7 @@ class Blocks {
 #pragma omp for schedule(static) nowait
     for (int64_t row = 0; row < tokens_.rows(block); ++row) {
       float* dn = input_gradients_ + row * in_stride_;
-      for (int thread = 1; thread < threads(); ++thread) {
+      for (int thread = 1; thread < omp_get_num_threads(); ++thread) {
         add_rows(1, a_.in, dn + thread * tokens_.rows() * in_stride_, in_stride_, dn);
       }
       input_gradient_row(tokens_.first(block) + row, dn, sums);
@@ -362,15 +362,15 @@ void run_parts(const CrossEntropy& a) {
   gradients.add(kBias, a.dbias, a.words);
   gradients.add(kNormWeight, a.dnorm_weight, a.in);
   gradients.add(kNormBias, a.dnorm_bias, a.in);
-  gradients.allocate(scratch, parts.threads());
+  gradients.allocate(scratch, static_cast<int>(parts.count()));
 #pragma omp parallel num_threads(parts.threads())
   {
-    const ThreadGradients::Sums sums = gradients.start(omp_get_thread_num());
 #pragma omp for schedule(static)
     for (int64_t i = 0; i < parts.count(); ++i) {
+      const ThreadGradients::Sums sums = gradients.start(static_cast<int>(i));
       run(part(a, parts.first(i), parts.rows(i), sums), Blocks::Threads::one);
     }
-    gradients.shared_reduce();
+    gradients.shared_reduce(static_cast<int>(parts.count()));
   }
 }
 

@@ -27,8 +27,8 @@ const float* normalised(const Arguments& a, bool rms, Scratch& scratch) {
   return y;
 }
 
-// Calls finish(first, count) for parts of the outputs, when dots [tokens, out] has the products of
-// the rows x with those of the weight in that part.
+// Calls finish(t·out, first, count) for every token t for parts of the outputs, when dots [tokens,
+// out] has the products of the rows x with those of the weight in that part.
 template <class Finish>
 void multiply(int64_t tokens, int64_t in, int64_t out, const float* x, const float* weight,
               float* dots, const Finish& finish) {

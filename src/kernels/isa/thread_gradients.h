@@ -46,8 +46,9 @@ class ThreadGradients {
   }
 
   // Last thing in the region, after a barrier, by all threads together.
-  void shared_reduce() const {
-    const int threads = omp_get_num_threads();
+  void shared_reduce() const { shared_reduce(omp_get_num_threads()); }
+  // The same where the sums are those of so many parts, whoever started them.
+  void shared_reduce(int threads) const {
     for (const Piece& piece : pieces_) {
 #pragma omp for schedule(static) nowait
       for (int64_t first = 0; first < piece.count; first += kChunk) {

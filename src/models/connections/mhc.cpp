@@ -45,6 +45,8 @@ class MhcDecoding : public ConnectionDecoding {
       post[i] = 2 / (1 + std::exp(-row[n_]));
     }
     kernels::sinkhorn_forward({{rows, n_, logits_.out()}, iterations_, z + 2 * n_, res});
+    // Without an iteration the mixer is exp(Z), which the kernel does not make.
+    for (int64_t i = 0; iterations_ == 0 && i < rows * n_ * n_; ++i) res[i] = std::exp(res[i]);
     kernels::stream_aggregate_forward({shape, x, pre, aggregate});
     (*f_)(stretch, aggregate, /*residual=*/nullptr, answer);
     kernels::stream_update_forward({shape, /*shared_y=*/false, x, res, post, answer, y});

@@ -67,7 +67,11 @@ inline Tensor gradient_memory(const variable_list& saved, size_t index) {
 inline Tensor own(const Tensor& gradient) {
   // The lists in which libtorch hands gradients over; before 2.0 it kept one of its own meanwhile.
   constexpr size_t kHolders = TORCH_VERSION_MAJOR >= 2 ? 1 : 2;
-  if (gradient.use_count() <= kHolders && gradient.is_contiguous()) return gradient;
+  // Views that share its memory hold it, too.
+  if (gradient.use_count() <= kHolders && gradient.storage().use_count() <= 1 &&
+      gradient.is_contiguous()) {
+    return gradient;
+  }
   return gradient.clone(at::MemoryFormat::Contiguous);
 }
 

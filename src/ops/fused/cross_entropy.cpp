@@ -21,6 +21,12 @@ Losses run_kernel(const LinearInputs& inputs, bool rms, const Tensor& target,
   const int64_t in = inputs.weight.size(1);
   const int64_t count = target.ne(kIgnoredTarget).sum().item<int64_t>();
   const Tensor losses = torch::empty(target.sizes(), inputs.x.options().requires_grad(false));
+  if (losses.numel() == 0) {
+    for (const Tensor& gradient : gradients.list()) {
+      if (gradient.defined()) gradient.zero_();
+    }
+    return {losses, 0};
+  }
   kernels::cross_entropy({.tokens = inputs.x.numel() / in,
                           .in = in,
                           .words = inputs.weight.size(0),

@@ -45,9 +45,14 @@ class EmbeddingFunction : public Function<EmbeddingFunction> {
 
   static variable_list backward(AutogradContext* context, const variable_list& gradients) {
     const variable_list saved = context->get_saved_variables();
-    Tensor dwords = gradient_of(context, saved, 1), dpositions = gradient_of(context, saved, 2);
+    Tensor dpositions = gradient_of(context, saved, 2);
     if (dpositions.defined()) dpositions.zero_();
-    if (dwords.defined()) dwords = gradients[1].defined() ? own(gradients[1]) : dwords.zero_();
+    Tensor dwords;
+    if (saved[1].requires_grad() && gradients[1].defined()) {
+      dwords = own(gradients[1]);
+    } else if (dwords = gradient_of(context, saved, 1); dwords.defined()) {
+      dwords.zero_();
+    }
     if (gradients[0].defined()) {
       const Tensor& token = saved[0];
       const Tensor dy = gradients[0].contiguous();
