@@ -241,7 +241,7 @@ TEST(Bpe, RefusesFilesThatItWouldMisread) {
   refuse("/pre_tokenizer/type", "Sequence", "pre_tokenizer");
   refuse("/pre_tokenizer/add_prefix_space", true, "add_prefix_space");
   refuse("/decoder/type", 3, "decoder");
-  refuse("/model", 3, "type");
+  refuse("/model", 3, "vocab");
   refuse("/model/type", "Unigram", "BPE");
   refuse("/model/end_of_word_suffix", "</w>", "end_of_word_suffix");
   refuse("/model/ignore_merges", true, "ignore_merges");

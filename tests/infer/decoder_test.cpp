@@ -23,18 +23,17 @@ double difference(const Decoder& a, const Decoder& b) {
   return difference / largest;
 }
 
-constexpr double kTolerance = 1e-5;
+constexpr double kTolerance = 1e-5, kInexactTolerance = 1e-4;
 
 // The logits of two decoders agree, or, where a model makes float32 itself inexact (a direction
-// that is the difference of nearly equal numbers), the cached ones are within an order
-// of magnitude as close to float64.
+// that is the difference of nearly equal numbers), the cached ones are close to float64: what an
+// early position lost there stays in the keys and values of all later steps.
 void expect_agreement(const Decoder& cached, const Decoder& plain, Decoder& exact,
                       std::span<const int32_t> tokens) {
-  const double apart = difference(cached, plain);
-  if (apart < kTolerance) return;
+  if (difference(cached, plain) < kTolerance) return;
   exact.start(tokens);
-  EXPECT_LT(difference(cached, exact), 10 * difference(plain, exact));
-  EXPECT_LT(apart, 1e-3);
+  EXPECT_GT(difference(plain, exact), kTolerance / 10) << "float32 is exact here";
+  EXPECT_LT(difference(cached, exact), kInexactTolerance);
 }
 
 // Of `sequences` sequences the tokens [begin, end), sequence by sequence.
