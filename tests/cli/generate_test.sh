@@ -6,8 +6,8 @@ for _ in $(seq 400); do printf 'the cat sat on the mat. ça va\n'; done >"$work/
 
 for tokenizer in bytes chars bpe; do
   expect_exit 0 "$edelta" text "$work/book.txt" --tokenizer "$tokenizer" --out "$work/$tokenizer"
-  expect_exit 0 "$edelta" train --model edelta --data "$work/$tokenizer" --layers 2 --width 32 --block 32 --batch 8 --lr 3e-3 \
-    --iterations 150 --eval-interval 150 --out "$work/run-$tokenizer"
+  expect_exit 0 "$edelta" train --model edelta --data "$work/$tokenizer" --layers 2 --width 64 --block 64 --batch 16 --lr 5e-3 \
+    --iterations 400 --eval-interval 400 --out "$work/run-$tokenizer"
   expect_exit 0 "$edelta" generate "$work/run-$tokenizer" --prompt 'the cat' --tokens 40 --temperature 0
   cp "$work/stdout" "$work/greedy"
   grep -q '^ sat on the mat' "$work/greedy" || { cat "$work/greedy"; fail "$tokenizer: it has not learnt its text"; }
