@@ -48,6 +48,12 @@ void* allocate_block(size_t alignment, size_t size) {
   return block;
 }
 
+// Its pages go back at once: malloc may keep a freed block in the middle of its heap.
+void free_whole_pages(void* block, size_t size) {
+  madvise(block, size, MADV_DONTNEED);
+  std::free(block);
+}
+
 // Blocks that tensors no longer need, by size.
 class KeptBlocks {
  public:
@@ -75,7 +81,7 @@ class KeptBlocks {
       blocks_[size].push_back(block);
       kept_ += size;
     } catch (const std::bad_alloc&) {
-      std::free(block);
+      free_whole_pages(block, size);
     }
   }
 
@@ -104,7 +110,7 @@ class KeptBlocks {
     while (kept_ > size && !blocks_.empty()) {
       const auto largest = std::prev(blocks_.end());
       if (!largest->second.empty()) {
-        std::free(largest->second.back());
+        free_whole_pages(largest->second.back(), largest->first);
         kept_ -= largest->first;
         largest->second.pop_back();
       }

@@ -27,7 +27,7 @@ namespace {
 using bench::Dimension;
 using bench::ModelBench;
 
-struct Options {
+struct BenchOptions {
   std::vector<std::string> models;
   std::string task = "gyroscope";
   bench::BenchOptions bench;
@@ -89,7 +89,7 @@ nlohmann::ordered_json to_json(const bench::Growth& growth) {
 }
 
 // One dimension after the other, from the model's matched configuration.
-void run_growth(const Options& options) {
+void run_growth(const BenchOptions& options) {
   nlohmann::ordered_json out{{"machine", base::describe_machine()}};
   ProgressLine progress;
   for (const std::string& model : options.models) {
@@ -132,7 +132,7 @@ void run_growth(const Options& options) {
 }
 
 // Tokens one by one, with a state and without, on the threads asked for.
-void run_generation(const Options& options) {
+void run_generation(const BenchOptions& options) {
   constexpr int64_t kLength = 256, kVocabulary = 256;
   Table table({{"model"},
                {"weights", Align::right},
@@ -213,7 +213,7 @@ std::string dropout_table(const std::vector<ModelBench>& benches) {
   return table.text();
 }
 
-void print_steps(const bench::BenchReport& report, const Options& options) {
+void print_steps(const bench::BenchReport& report, const BenchOptions& options) {
   double peak = 0;
   for (const ModelBench& bench : report.results) peak = std::max(peak, bench.peak_gflops);
   fmt::print(
@@ -233,7 +233,7 @@ void print_steps(const bench::BenchReport& report, const Options& options) {
   }
 }
 
-void run(Options options) {
+void run_bench(BenchOptions options) {
   const data::TaskOptions task = data::default_task_options(options.task);
   options.bench.input_dim = task.dim;
   if (options.bench.length == 0) options.bench.length = task.steps;
@@ -269,7 +269,7 @@ void run(Options options) {
 void add_bench(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
       "bench", "Time training steps: fused against composite, and the share of the FMA peak");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<BenchOptions>();
   options->bench.length = 0;
   command->add_option("--models", options->models, "Architectures, comma-separated (default: all)")
       ->delimiter(',');
@@ -317,7 +317,7 @@ void add_bench(CLI::App& app) {
       "  edelta bench --dropout 0.2 --compare none\n"
       "  edelta bench --models gpt --vocab 50257 --batch 8 --length 256 --width 256\n"
       "  edelta bench --models edelta --growth\n  edelta bench --generate --threads 1");
-  command->callback([options] { run(*options); });
+  command->callback([options] { run_bench(*options); });
 }
 
 }  // namespace edelta::cli

@@ -25,7 +25,7 @@ using reproduce::ComparedRun;
 using reproduce::Comparison;
 using reproduce::LoggedStep;
 
-struct Options {
+struct CompareOptions {
   std::vector<std::string> runs;
   std::string out;
   std::string title = "Comparison of runs";
@@ -100,7 +100,7 @@ void print_plot(const Comparison& comparison) {
   if (!plot.empty()) fmt::print("\nvalidation loss\n{}", plot);
 }
 
-void run(const Options& options) {
+void run_compare(const CompareOptions& options) {
   if (!options.out.empty()) require_new(options.out, options.force);
   const Comparison comparison = reproduce::compare_runs({options.runs.begin(), options.runs.end()});
   if (!options.out.empty()) {
@@ -121,7 +121,7 @@ void run(const Options& options) {
 void add_compare(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
       "compare", "Compare runs, finished or not: table, loss curves, and a page with more");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<CompareOptions>();
   command->add_option("RUN", options->runs, "Run folders")->required();
   command
       ->add_option("--out", options->out,
@@ -133,7 +133,7 @@ void add_compare(CLI::App& app) {
   command->footer(
       "Examples:\n  edelta compare runs/one runs/two\n"
       "  edelta compare runs/* --out comparison.html --title 'Seeds'");
-  command->callback([options] { run(*options); });
+  command->callback([options] { run_compare(*options); });
 }
 
 }  // namespace edelta::cli

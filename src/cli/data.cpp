@@ -18,14 +18,14 @@ namespace {
 
 using nlohmann::json;
 
-struct Options {
+struct DataOptions {
   std::string task, out;
   json settings = json::object();
   bool force = false;
   bool json_output = false;
 };
 
-void run(const Options& options) {
+void run_data(const DataOptions& options) {
   json given = options.settings;
   given["task"] = options.task;
   const auto task = given.get<data::TaskOptions>();
@@ -46,7 +46,7 @@ void run(const Options& options) {
 void add_data(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
       "data", "Write a task's sequences to train_x/train_y/val_x/val_y.npy and task.json");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<DataOptions>();
   command->add_option("TASK", options->task, fmt::format("{}", fmt::join(data::task_names(), ", ")))
       ->required()
       ->check(kNotEmpty);
@@ -67,7 +67,7 @@ void add_data(CLI::App& app) {
       "--train-size, --val-size and --task-seed.\n\nExamples:\n"
       "  edelta data gyroscope --out data/gyroscope\n"
       "  edelta data near-pi --theta 3.0 --steps 63 --out data/near-pi");
-  command->callback([options] { run(*options); });
+  command->callback([options] { run_data(*options); });
 }
 
 }  // namespace edelta::cli

@@ -24,7 +24,7 @@ namespace {
 using probes::DepthProfile;
 using probes::DepthRun;
 
-struct Options {
+struct DepthOptions {
   probes::DepthProbeOptions probe;
   bool json = false;
 };
@@ -70,7 +70,7 @@ std::string table(const std::vector<DepthRun>& runs, bool trained) {
   return table.text();
 }
 
-void run(Options options) {
+void run_depth(DepthOptions options) {
   ProgressLine progress;
   options.probe.on_progress = [&](const probes::DepthProgress& now) {
     progress.show(progress_parts(now));
@@ -99,7 +99,7 @@ void run(Options options) {
 void add_depth(CLI::App& app) {
   CLI::App* command =
       app.add_subcommand("depth", "Probe what becomes of signal and gradient as layers are added");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<DepthOptions>();
   probes::DepthProbeOptions& probe = options->probe;
   command->add_option("--models", probe.models, "Architectures, comma-separated (default: all)")
       ->delimiter(',');
@@ -146,7 +146,7 @@ void add_depth(CLI::App& app) {
       "  edelta depth\n"
       "  edelta depth --models gpt,edelta --branch cayley --layers 6,24\n"
       "  edelta depth --models edelta --layers 24 --iterations 200 --json");
-  command->callback([options] { run(*options); });
+  command->callback([options] { run_depth(*options); });
 }
 
 }  // namespace edelta::cli

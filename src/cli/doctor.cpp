@@ -14,7 +14,7 @@ namespace {
 // Below this share of the FMA peak, matrix products are not done by an optimised BLAS.
 constexpr double kSlowShare = 0.2;
 
-void run(bool json) {
+void run_doctor(bool json) {
   nlohmann::ordered_json found = base::describe_machine();
   const base::Blas blas = base::blas_in_use();
   const double peak = base::measure_fma_peak();
@@ -52,7 +52,7 @@ void add_doctor(CLI::App& app) {
   auto json = std::make_shared<bool>(false);
   command->add_flag("--json", *json, "Print JSON");
   command->footer("Example:\n  edelta doctor");
-  command->callback([json] { run(*json); });
+  command->callback([json] { run_doctor(*json); });
 }
 
 }  // namespace edelta::cli

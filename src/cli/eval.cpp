@@ -18,12 +18,12 @@
 namespace edelta::cli {
 namespace {
 
-struct Options : RunOptions {
+struct EvalOptions : RunOptions {
   std::string split = "val";
 };
 
 // Data that the run has never seen, of the kind that it was trained on.
-std::shared_ptr<const train::TrainingData> other_data(const Options& options) {
+std::shared_ptr<const train::TrainingData> other_data(const EvalOptions& options) {
   train::TrainConfig config = options.folder().read_config();
   config.task.reset();
   config.data = options.data;
@@ -35,7 +35,7 @@ std::shared_ptr<const train::TrainingData> other_data(const Options& options) {
   return load_training_data(config);
 }
 
-void run(const Options& options) {
+void run_eval(const EvalOptions& options) {
   const auto model = options.model();
   const auto data = options.data.empty() ? options.training_data() : other_data(options);
   data->require_fits(model->config());
@@ -62,7 +62,7 @@ void run(const Options& options) {
 
 void add_eval(CLI::App& app) {
   CLI::App* command = app.add_subcommand("eval", "Evaluate a run's model over a whole split");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<EvalOptions>();
   add_run_options(*command, *options);
   command->add_option("--split", options->split, "val or train")
       ->check(CLI::IsMember({"val", "train"}))
@@ -73,7 +73,7 @@ void add_eval(CLI::App& app) {
   command->footer(
       std::string(kStrata) +
       "\n\nExamples:\n  edelta eval runs/mine\n  edelta eval runs/mine --data other --split train");
-  command->callback([options] { run(*options); });
+  command->callback([options] { run_eval(*options); });
 }
 
 }  // namespace edelta::cli

@@ -17,7 +17,7 @@
 namespace edelta::cli {
 namespace {
 
-struct Options : RunOptions {
+struct ExportOptions : RunOptions {
   std::string out;
   bool force = false, fold = false;
 };
@@ -39,7 +39,7 @@ double output_difference(models::Model& a, models::Model& b) {
   return ((y - b.predict(x)).abs().max() / y.abs().max()).item<double>();
 }
 
-void run(const Options& options) {
+void run_export(const ExportOptions& options) {
   require_new(options.out, options.force);
   auto model = options.model();
   double difference = 0;
@@ -76,7 +76,7 @@ void run(const Options& options) {
 
 void add_export(CLI::App& app) {
   CLI::App* command = app.add_subcommand("export", "Write a run's weights to one safetensors file");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ExportOptions>();
   add_run_options(*command, *options);
   command->add_option("--out", options->out, "File to write")->required()->check(kNotEmpty);
   command->add_flag("--force", options->force, "Overwrite the file");
@@ -86,7 +86,7 @@ void add_export(CLI::App& app) {
   command->footer(
       "Examples:\n  edelta export runs/mine --out model.safetensors\n"
       "  edelta export runs/mine --fold --out folded.safetensors");
-  command->callback([options] { run(*options); });
+  command->callback([options] { run_export(*options); });
 }
 
 }  // namespace edelta::cli

@@ -33,14 +33,14 @@ using Clock = std::chrono::steady_clock;
 
 constexpr size_t kLargestPrompt = size_t{1} << 26;
 
-struct Options : RunOptions {
+struct GenerateOptions : RunOptions {
   std::string prompt, prompt_file;
   std::string stop;
   int64_t tokens = 200;
   infer::GeneratorOptions generator;
 };
 
-infer::ModelSource load(const Options& options) {
+infer::ModelSource load(const GenerateOptions& options) {
   infer::ModelSource source;
   if (infer::is_exported_model(options.run)) {
     source = infer::load_exported_model(options.run);
@@ -52,7 +52,7 @@ infer::ModelSource load(const Options& options) {
   return source;
 }
 
-std::string prompt_text(const Options& options) {
+std::string prompt_text(const GenerateOptions& options) {
   if (options.prompt_file == "-") return read_standard_input();
   if (!options.prompt_file.empty()) return base::read_text(options.prompt_file, kLargestPrompt);
   return options.prompt;
@@ -66,27 +66,22 @@ std::vector<int32_t> parse_numbers(const std::string& text) {
     int32_t token = 0;
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), token);
     if (error != std::errc() || end != word.data() + word.size()) {
-      throw InputError(fmt::format(
-          "the prompt has '{}'; without a tokenizer it takes token numbers, like 5 17 3",
-          base::escaped(word)));
+      throw InputError(
+          fmt::format("it has '{}'; without a tokenizer it takes token numbers, like 5 17 3",
+                      base::escaped(word)));
     }
     tokens.push_back(token);
   }
   return tokens;
 }
 
-// Without a prompt a text begins after a new line, or with token 0.
-std::vector<int32_t> prompt_tokens(const Options& options, const data::Tokenizer* tokenizer) {
+std::vector<int32_t> prompt_tokens(const GenerateOptions& options,
+                                   const data::Tokenizer* tokenizer) {
   const std::string text = prompt_text(options);
-  if (tokenizer == nullptr) {
-    const std::vector<int32_t> tokens = parse_numbers(text);
-    return tokens.empty() ? std::vector<int32_t>{0} : tokens;
-  }
   try {
-    return tokenizer->encode(text.empty() ? "\n" : text);
+    const auto tokens = tokenizer ? tokenizer->encode(text) : parse_numbers(text);
+    return tokens.empty() ? infer::beginning(tokenizer) : tokens;
   } catch (const InputError& error) {
-    if (text.empty())
-      throw InputError("the tokenizer has no new line to begin with; give --prompt");
     throw InputError(fmt::format("prompt: {}", error.what()));
   }
 }
@@ -180,7 +175,7 @@ void print_samples(const std::vector<Sample>& samples, bool live) {
   }
 }
 
-nlohmann::ordered_json to_json(const Options& options, const std::vector<int32_t>& prompt,
+nlohmann::ordered_json to_json(const GenerateOptions& options, const std::vector<int32_t>& prompt,
                                const std::vector<Sample>& samples, const Rates& rates) {
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
   for (const Sample& sample : samples) {
@@ -198,7 +193,7 @@ nlohmann::ordered_json to_json(const Options& options, const std::vector<int32_t
           {"tokens_per_second", rates.per_second()}};
 }
 
-void run(const Options& options) {
+void run_generate(const GenerateOptions& options) {
   validate(options.generator.sampling);
   const infer::ModelSource source = load(options);
   infer::Generator generator(source.model, options.generator);
@@ -241,7 +236,7 @@ void add_sampling_options(CLI::App& command, infer::SamplingOptions& sampling) {
 
 void add_generate(CLI::App& app) {
   CLI::App* command = app.add_subcommand("generate", "Let a model on tokens go on with a text");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<GenerateOptions>();
   add_run_options(*command, *options);
   auto* prompt = command->add_option("--prompt", options->prompt,
                                      "Text to go on with (default: a new line); without a "
@@ -268,7 +263,7 @@ void add_generate(CLI::App& app) {
       "Examples:\n  edelta generate runs/mine --prompt 'In the beginning'\n"
       "  edelta generate runs/mine - --temperature 0 < start.txt\n"
       "  edelta generate model.safetensors --samples 4 --top-p 0.9 --json");
-  command->callback([options] { run(*options); });
+  command->callback([options] { run_generate(*options); });
 }
 
 }  // namespace edelta::cli

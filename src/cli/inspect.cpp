@@ -16,7 +16,7 @@
 namespace edelta::cli {
 namespace {
 
-struct Options : RunOptions {
+struct InspectOptions : RunOptions {
   int64_t sequences = 16;
 };
 
@@ -26,7 +26,7 @@ std::string angles_text(const std::vector<double>& angles) {
   return text;
 }
 
-void run(const Options& options) {
+void run_inspect(const InspectOptions& options) {
   const auto model = options.model();
   const torch::Tensor x = options.training_data()->validation_input(options.sequences);
   ProgressLine progress;
@@ -62,14 +62,14 @@ void run(const Options& options) {
 void add_inspect(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
       "inspect", "Show a run's residual operators: γ, det, orthogonality, eigenvalues, product");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<InspectOptions>();
   add_run_options(*command, *options);
   add_data_option(*command, *options);
   command->add_option("--sequences", options->sequences, "Validation sequences to look at")
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();
   command->footer("Example:\n  edelta inspect runs/mine");
-  command->callback([options] { run(*options); });
+  command->callback([options] { run_inspect(*options); });
 }
 
 }  // namespace edelta::cli

@@ -44,7 +44,7 @@ std::string reason(const std::filesystem::filesystem_error& error) {
 }
 
 // Runs the command, or shows what --help and --version ask for.
-void run(CLI::App& app, int argc, char** argv) {
+void run_command(CLI::App& app, int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& asked) {
@@ -90,7 +90,7 @@ int main(int argc, char** argv) {
   try {
     edelta::base::reuse_tensor_memory();
     edelta::base::set_threads(std::nullopt);
-    run(app, argc, argv);
+    run_command(app, argc, argv);
     return edelta::cli::finish_output();
   } catch (const CLI::ParseError& error) {
     return complain(edelta::cli::usage_error(app, error), kBadInput);

@@ -16,12 +16,12 @@
 namespace edelta::cli {
 namespace {
 
-struct Options : RunOptions {
+struct NormsOptions : RunOptions {
   probes::NormProbeOptions probe;
   std::optional<int64_t> positions;
 };
 
-void run(Options options) {
+void run_norms(NormsOptions options) {
   const auto model = options.model();
   options.probe.positions =
       options.positions.value_or(std::min(options.probe.positions, model->config().block_size));
@@ -45,7 +45,7 @@ void run(Options options) {
 void add_norms(CLI::App& app) {
   CLI::App* command =
       app.add_subcommand("norms", "Probe how a run's model preserves the norm of unit vectors");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<NormsOptions>();
   add_run_options(*command, *options);
   command->add_option("--sequences", options->probe.sequences, "Random sequences")
       ->check(CLI::Range(2, 1000000))
@@ -58,7 +58,7 @@ void add_norms(CLI::App& app) {
       ->check(kSeed)
       ->capture_default_str();
   command->footer("Example:\n  edelta norms runs/mine");
-  command->callback([options] { run(*options); });
+  command->callback([options] { run_norms(*options); });
 }
 
 }  // namespace edelta::cli

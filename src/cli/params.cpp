@@ -19,7 +19,7 @@ namespace {
 using models::ModelConfig;
 using models::ParameterCount;
 
-struct Options {
+struct ParamsOptions {
   bool match = false;
   std::string target = "edelta";
   std::string breakdown;
@@ -27,7 +27,7 @@ struct Options {
   bool json = false;
 };
 
-ModelConfig configuration(const std::string& model, const Options& options) {
+ModelConfig configuration(const std::string& model, const ParamsOptions& options) {
   ModelConfig config = models::counting_convention(models::matched_config(model));
   config.n_layer = options.layers.value_or(config.n_layer);
   config.n_embd = options.width.value_or(config.n_embd);
@@ -57,7 +57,7 @@ void print_configurations(const std::vector<ParameterCount>& rows, int64_t targe
   fmt::print("{}", table.text());
 }
 
-void list(const Options& options) {
+void list(const ParamsOptions& options) {
   std::vector<ParameterCount> rows;
   for (const auto& architecture : models::architectures()) {
     rows.push_back(counted(configuration(architecture.name, options)));
@@ -70,7 +70,7 @@ void list(const Options& options) {
   print_configurations(rows, 0);
 }
 
-void match(const Options& options) {
+void match(const ParamsOptions& options) {
   const ModelConfig target = configuration(options.target, options);
   const int64_t count = count_parameters(target);
   std::vector<ParameterCount> by_depth, by_both;
@@ -98,7 +98,7 @@ void match(const Options& options) {
   print_configurations(by_both, count);
 }
 
-void breakdown(const Options& options) {
+void breakdown(const ParamsOptions& options) {
   const ModelConfig config = configuration(options.breakdown, options);
   const auto groups = parameter_breakdown(config);
   const int64_t total = count_parameters(config);
@@ -119,7 +119,7 @@ void breakdown(const Options& options) {
              table.text());
 }
 
-void run(const Options& options) {
+void run_params(const ParamsOptions& options) {
   if (!options.breakdown.empty()) return breakdown(options);
   return options.match ? match(options) : list(options);
 }
@@ -129,7 +129,7 @@ void run(const Options& options) {
 void add_params(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
       "params", "Count parameters of the matched configurations, break them down, find matches");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ParamsOptions>();
   command->add_flag("--match", options->match,
                     "Find the depth (and width) of each other model closest to --target");
   command->add_option("--target", options->target, "The model that --match goes by")
@@ -145,7 +145,7 @@ void add_params(CLI::App& app) {
   command->footer(
       "Examples:\n  edelta params\n  edelta params --breakdown edelta\n"
       "  edelta params --match --target gpt");
-  command->callback([options] { run(*options); });
+  command->callback([options] { run_params(*options); });
 }
 
 }  // namespace edelta::cli

@@ -28,7 +28,7 @@ using verify::ParityTolerance;
 // How much more error a gradient may have than a value.
 constexpr double kGradientFactor = 10;
 
-struct Options {
+struct ParityOptions {
   std::vector<std::string> files;
   std::string dtype = "both";
   std::optional<double> tolerance;
@@ -63,7 +63,7 @@ std::vector<std::string> to_row(const ParityReport& report) {
   return row;
 }
 
-void run(const Options& options) {
+void run_parity(const ParityOptions& options) {
   std::optional<ParityTolerance> tolerance;
   if (options.tolerance) {
     if (!(*options.tolerance >= 0)) throw InputError("--tolerance must not be negative");
@@ -110,7 +110,7 @@ void run(const Options& options) {
 void add_parity(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
       "parity", "Rebuild models from trace files and compare outputs, losses and gradients");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ParityOptions>();
   command->add_option("FILE", options->files, "Trace files (docs/traces.md has the format)")
       ->required();
   command->add_option("--dtype", options->dtype, "Compute in float32, float64 or both")
@@ -125,7 +125,7 @@ void add_parity(CLI::App& app) {
   command->footer(
       "Errors are relative to each tensor's largest magnitude.\n\nExample:\n"
       "  edelta parity trace.safetensors --dtype float64");
-  command->callback([options] { run(*options); });
+  command->callback([options] { run_parity(*options); });
 }
 
 }  // namespace edelta::cli

@@ -25,7 +25,7 @@ namespace {
 
 constexpr const char* kStream = "-";  // standard input or output
 
-struct Options : RunOptions {
+struct PredictOptions : RunOptions {
   std::string input, out;
   int64_t batch = 64;
   bool force = false;
@@ -38,7 +38,7 @@ void write_standard_output(const std::string& bytes) {
   }
 }
 
-void check_output(const Options& options) {
+void check_output(const PredictOptions& options) {
   if (options.out != kStream) return require_new(options.out, options.force);
   if (options.json) throw InputError("--json and the predictions would both go to standard output");
   if (isatty(STDOUT_FILENO) != 0) {
@@ -46,7 +46,7 @@ void check_output(const Options& options) {
   }
 }
 
-torch::Tensor read_input(const Options& options, const models::ModelConfig& model) {
+torch::Tensor read_input(const PredictOptions& options, const models::ModelConfig& model) {
   const bool stream = options.input == kStream;
   const std::string name = stream ? "standard input" : options.input;
   const torch::Tensor array =
@@ -70,7 +70,7 @@ torch::Tensor predictions_of(models::Model& model, const torch::Tensor& input, i
   return train::predict(model, x, {.batch = batch, .on_batch = show}).view_as(input);
 }
 
-void run(const Options& options) {
+void run_predict(const PredictOptions& options) {
   check_output(options);
   const auto model = options.model();
   if (model->config().head == models::Head::token) {
@@ -97,7 +97,7 @@ void run(const Options& options) {
 void add_predict(CLI::App& app) {
   CLI::App* command =
       app.add_subcommand("predict", "Write a run's predictions for sequences of your own");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<PredictOptions>();
   add_run_options(*command, *options);
   command
       ->add_option("--input", options->input,
@@ -117,7 +117,7 @@ void add_predict(CLI::App& app) {
       "Position t of the output is what the run learnt to give there: usually position t + 1.\n\n"
       "Examples:\n  edelta predict runs/mine --input x.npy --out y.npy\n"
       "  edelta predict runs/mine --input - --out - < x.npy > y.npy");
-  command->callback([options] { run(*options); });
+  command->callback([options] { run_predict(*options); });
 }
 
 }  // namespace edelta::cli

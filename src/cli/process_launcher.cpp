@@ -65,6 +65,11 @@ struct MeasurementArguments {
   Arguments operator()(const reproduce::ProbeOperators& probe) const {
     return {"inspect", probe.run.string(), "--sequences", std::to_string(probe.sequences)};
   }
+  Arguments operator()(const reproduce::WriteSamples& request) const {
+    return {
+        "generate", request.run.string(),           "--samples", std::to_string(request.samples),
+        "--tokens", std::to_string(request.tokens), "--seed",    std::to_string(request.seed)};
+  }
   Arguments operator()(const probes::ReflectionProbeOptions& options) const {
     Arguments arguments{"reflect",
                         "--samples",

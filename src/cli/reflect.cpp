@@ -28,7 +28,7 @@ namespace {
 using probes::ReflectionPoint;
 using probes::ReflectionRun;
 
-struct Options {
+struct ReflectOptions {
   probes::ReflectionProbeOptions probe;
   std::string out;
   bool force = false;
@@ -72,7 +72,7 @@ std::string table(const std::vector<ReflectionRun>& runs) {
   return table.text();
 }
 
-void run(Options options) {
+void run_reflect(ReflectOptions options) {
   // Opened before the trainings: where it cannot be written, they would be in vain.
   std::optional<base::AtomicFile> file;
   if (!options.out.empty()) {
@@ -107,7 +107,7 @@ void run(Options options) {
 void add_reflect(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
       "reflect", "Probe which operators, alone, learn the reflection x → −x from few samples");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ReflectOptions>();
   command
       ->add_option(
           "--operators", options->probe.operators,
@@ -133,7 +133,7 @@ void add_reflect(CLI::App& app) {
       "  edelta reflect\n"
       "  edelta reflect --operators ddl,hybrid --samples 100,500 --seeds 42\n"
       "  edelta reflect --out reflection.json");
-  command->callback([options] { run(*options); });
+  command->callback([options] { run_reflect(*options); });
 }
 
 }  // namespace edelta::cli

@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Options {
+struct ReportOptions {
   std::string source;
   std::string out;
   bool json = false;
@@ -35,7 +35,7 @@ nlohmann::ordered_json read_ordered(const fs::path& file) {
   return nlohmann::ordered_json::parse(text);
 }
 
-void run(const Options& options) {
+void run_report(const ReportOptions& options) {
   const fs::path source = options.source;
   if (!fs::exists(source)) throw InputError(fmt::format("{} does not exist", options.source));
   fs::path folder = options.out;
@@ -68,7 +68,7 @@ void run(const Options& options) {
 void add_report(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
       "report", "Write the page about a reproduction: tables, verdicts and figures");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ReportOptions>();
   command
       ->add_option("source", options->source,
                    "The folder of a reproduction, finished or not, or a results.json of one")
@@ -82,7 +82,7 @@ void add_report(CLI::App& app) {
       "Writes results.json, report.html (one file, no network), report.md and figures/.\n"
       "Examples:\n  edelta report runs/reproduction\n"
       "  edelta report runs/reproduction/results.json --out page");
-  command->callback([options] { run(*options); });
+  command->callback([options] { run_report(*options); });
 }
 
 }  // namespace edelta::cli

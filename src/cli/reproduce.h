@@ -13,9 +13,10 @@ namespace edelta::cli {
 struct ReproduceOptions {
   std::vector<std::string> names = {"all"};
   std::string preset = "quick";
-  std::vector<uint64_t> seeds;  // empty: the preset's
-  int64_t jobs = 0;             // 0: one for each CPU
-  std::string out;              // empty: results/PRESET
+  std::vector<uint64_t> seeds;    // empty: the preset's
+  int64_t jobs = 0;               // 0: one for each CPU
+  std::string out;                // empty: results/PRESET
+  std::vector<std::string> text;  // files for language models; empty: the suite's, or the default
   bool dry_run = false;
   bool json = false;                 // of a dry run
   std::vector<std::string> command;  // what continues it; empty: reproduce with these options

@@ -14,11 +14,11 @@
 namespace edelta::cli {
 namespace {
 
-struct Options : RunOptions {
+struct RolloutOptions : RunOptions {
   probes::RolloutOptions rollout;
 };
 
-void run(Options options) {
+void run_rollout(RolloutOptions options) {
   const auto model = options.model();
   options.rollout.data = options.data;
   ProgressLine progress;
@@ -63,7 +63,7 @@ void run(Options options) {
 void add_rollout(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
       "rollout", "Feed a run's predictions back; report norm drift and error against the truth");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<RolloutOptions>();
   add_run_options(*command, *options);
   add_data_option(*command, *options);
   command->add_option("--steps", options->rollout.steps, "Steps to predict")
@@ -80,7 +80,7 @@ void add_rollout(CLI::App& app) {
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();
   command->footer("Example:\n  edelta rollout runs/mine --steps 2000");
-  command->callback([options] { run(*options); });
+  command->callback([options] { run_rollout(*options); });
 }
 
 }  // namespace edelta::cli

@@ -30,7 +30,7 @@ using reproduce::RunOverview;
 
 constexpr int kDeepest = 3;  // folders below the one given
 
-struct Options {
+struct RunsOptions {
   std::string folder = "runs";
   std::string sort = "name";
   bool reverse = false;
@@ -184,7 +184,7 @@ void print_table(const std::vector<Listed>& runs) {
   }
 }
 
-void run(const Options& options) {
+void run_runs(const RunsOptions& options) {
   std::vector<Listed> runs = find_runs(options.folder);
   sorters().at(options.sort)(runs, options.reverse);
   if (options.json) {
@@ -202,7 +202,7 @@ void run(const Options& options) {
 
 void add_runs(CLI::App& app) {
   CLI::App* command = app.add_subcommand("runs", "List runs: model, data, state, losses and time");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<RunsOptions>();
   command->add_option("FOLDER", options->folder, "Where they are, at most three folders deep")
       ->capture_default_str();
   std::vector<std::string> keys;
@@ -215,7 +215,7 @@ void add_runs(CLI::App& app) {
   command->footer(
       "Examples:\n  edelta runs\n  edelta runs --sort best\n"
       "  edelta runs results/quick --sort date --reverse");
-  command->callback([options] { run(*options); });
+  command->callback([options] { run_runs(*options); });
 }
 
 }  // namespace edelta::cli

@@ -23,8 +23,8 @@
 #include "cli/interrupted.h"
 #include "cli/notice.h"
 #include "cli/print_json.h"
-#include "cli/progress_line.h"
 #include "cli/stop_signal.h"
+#include "cli/text_progress.h"
 #include "data/text_info.h"
 #include "edelta/base/error.h"
 #include "edelta/data/text.h"
@@ -38,7 +38,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr const char* kStream = "-";  // standard input
 
-struct Options {
+struct TextOptions {
   std::vector<std::string> files;
   std::string out, tokenizer, bpe_from;
   std::optional<std::int64_t> vocab;
@@ -47,7 +47,7 @@ struct Options {
   bool json = false;
 };
 
-data::TextOptions text_options(const Options& options) {
+data::TextOptions text_options(const TextOptions& options) {
   data::TextOptions text = options.text;
   const bool from = !options.bpe_from.empty();
   if (!options.tokenizer.empty()) {
@@ -102,33 +102,7 @@ class KeptInput {
   fs::path path_;
 };
 
-class Progress {
- public:
-  void show(const TextProgress& progress) {
-    if (received_signal() != 0) throw Interrupted(received_signal());
-    if (progress.stage == TextProgress::Stage::merging) {
-      line_.show({fmt::format("{} of {} tokens learnt", progress.done, progress.all)});
-      return;
-    }
-    const bool encoding = progress.stage == TextProgress::Stage::encoding;
-    if (encoding && !began_) began_ = Clock::now();
-    std::vector<std::string> parts{fmt::format("{}: {:.1f} of {:.1f} MB",
-                                               encoding ? "encoding" : "reading",
-                                               progress.done / 1e6, progress.all / 1e6)};
-    const double seconds =
-        began_ ? std::chrono::duration<double>(Clock::now() - *began_).count() : 0;
-    if (encoding && seconds > 0) {
-      parts.push_back(fmt::format("{:.3g} million tokens/s", progress.tokens / seconds / 1e6));
-    }
-    line_.show(parts);
-  }
-
- private:
-  ProgressLine line_;
-  std::optional<Clock::time_point> began_;
-};
-
-std::vector<fs::path> input_files(const Options& options, std::optional<KeptInput>& kept) {
+std::vector<fs::path> input_files(const TextOptions& options, std::optional<KeptInput>& kept) {
   std::vector<fs::path> given;
   for (const std::string& name : options.files) {
     if (name != kStream) {
@@ -141,7 +115,7 @@ std::vector<fs::path> input_files(const Options& options, std::optional<KeptInpu
   return data::text_files(given);
 }
 
-void run(const Options& options) {
+void run_text(const TextOptions& options) {
   const data::TextOptions text = text_options(options);
   data::require_free_token_folder(options.out, options.force);
   remember_signals({SIGINT, SIGTERM, SIGHUP}, NextSignal::is_remembered);
@@ -150,7 +124,7 @@ void run(const Options& options) {
   const Clock::time_point began = Clock::now();
   data::TextInfo info;
   {
-    Progress progress;
+    TextProgressLine progress;
     info = data::write_token_folder(options.out, files, text, options.force,
                                     [&](const TextProgress& now) { progress.show(now); });
   }
@@ -179,7 +153,7 @@ void run(const Options& options) {
 void add_text(CLI::App& app) {
   CLI::App* command =
       app.add_subcommand("text", "Turn text files into tokens for a language model to learn from");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<TextOptions>();
   command
       ->add_option("FILE", options->files,
                    "Text files, or folders of them; - is standard input. They are one text, one "
@@ -225,7 +199,7 @@ void add_text(CLI::App& app) {
       "  edelta text notes/ letters/ --tokenizer bpe --vocab 4096 --out data/mine\n"
       "  zcat corpus.gz | edelta text - --tokenizer chars --val 0.05 --out data/corpus\n"
       "  edelta text book.txt --bpe-from gpt2/ --out data/gpt2");
-  command->callback([options] { run(*options); });
+  command->callback([options] { run_text(*options); });
 }
 
 }  // namespace edelta::cli

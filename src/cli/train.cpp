@@ -40,7 +40,7 @@ using nlohmann::json;
 using train::RunFolder;
 using train::StepReport;
 
-struct Options {
+struct TrainOptions {
   std::string model, task, data, preset, config, out, resume, schedule;
   std::optional<int64_t> threads;
   std::string impl;
@@ -72,7 +72,7 @@ void put(json& section, const Field& field, const json& value) {
 }
 
 // A flag that the architecture does not have is a mistake. A file may have been another's.
-void check_architecture_has(const Options& options, const json& given,
+void check_architecture_has(const TrainOptions& options, const json& given,
                             const models::ModelConfig& config) {
   const models::Architecture& architecture = models::find_architecture(config.model);
   const json defaults = models::to_json(models::ModelConfig{});
@@ -93,7 +93,7 @@ void check_architecture_has(const Options& options, const json& given,
   }
 }
 
-train::TrainConfig configuration(const Options& options) {
+train::TrainConfig configuration(const TrainOptions& options) {
   json given = json::object();
   if (!options.config.empty()) given = train::configuration_in(base::read_json(options.config));
   if (!given.is_object()) throw InputError(options.config + ": must be a JSON object");
@@ -158,7 +158,7 @@ void print_result(const RunFolder& run, const json& result, bool as_json) {
 }
 
 // A run is continued as it was begun, unless the user asks for something else.
-void prepare_to_resume(const Options& options, const RunFolder& folder) {
+void prepare_to_resume(const TrainOptions& options, const RunFolder& folder) {
   if (!options.settings.empty()) {
     const json protocol =
         options.settings.contains("train") ? options.settings.at("train") : json::object();
@@ -184,7 +184,7 @@ void prepare_to_resume(const Options& options, const RunFolder& folder) {
   }
 }
 
-void require_only_resume(const Options& options) {
+void require_only_resume(const TrainOptions& options) {
   if (!options.model.empty() || !options.task.empty() || !options.config.empty() ||
       !options.preset.empty() || options.force) {
     throw InputError(
@@ -193,7 +193,7 @@ void require_only_resume(const Options& options) {
   }
 }
 
-void run(const Options& options) {
+void run_train(const TrainOptions& options) {
   if (const auto warning = base::blas_warning()) notice("{}\n", *warning);
   RunFolder folder(options.resume);
   const auto say = [](const std::string& text) { notice("note: {}\n", text); };
@@ -246,7 +246,7 @@ void run(const Options& options) {
 void add_train(CLI::App& app) {
   CLI::App* command =
       app.add_subcommand("train", "Train a model; every run is a folder that can be resumed");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<TrainOptions>();
   const auto listed = [](const auto& items) {
     std::string text;
     for (const auto& item : items) text += fmt::format("\n{}: {}", item.name, item.summary);
@@ -316,7 +316,7 @@ void add_train(CLI::App& app) {
       "  edelta train --resume runs/mine --iterations 4000 --schedule stretched");
   command->callback([options] {
     std::erase_if(options->settings, [](const auto& entry) { return entry.second.is_null(); });
-    run(*options);
+    run_train(*options);
   });
 }
 

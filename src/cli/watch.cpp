@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Options {
+struct WatchOptions {
   std::vector<std::string> runs;
   std::string title = "Runs";
   std::uint16_t port = 0;
@@ -47,7 +47,7 @@ std::string stamp_of(const std::vector<std::string>& runs) {
 // somebody asks and there is something new.
 class LivePage {
  public:
-  explicit LivePage(const Options& options) : options_(options) { renew(); }
+  explicit LivePage(const WatchOptions& options) : options_(options) { renew(); }
 
   PageAnswer operator()() {
     try {
@@ -67,11 +67,11 @@ class LivePage {
     stamp_ = stamp;
   }
 
-  const Options& options_;
+  const WatchOptions& options_;
   std::string stamp_, page_;
 };
 
-void run(const Options& options) {
+void run_watch(const WatchOptions& options) {
   LivePage page(options);  // what is no run is said before anything is served
   PageServer server(options.port);
   remember_signals({SIGINT, SIGTERM}, NextSignal::is_remembered);
@@ -85,7 +85,7 @@ void run(const Options& options) {
 void add_watch(CLI::App& app) {
   CLI::App* command =
       app.add_subcommand("watch", "Serve the page of compare, renewed while the runs go on");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<WatchOptions>();
   command->add_option("RUN", options->runs, "Run folders")->required();
   command->add_option("--port", options->port, "Port on 127.0.0.1; 0: a free one")
       ->check(CLI::Range(0, 65535))
@@ -98,7 +98,7 @@ void add_watch(CLI::App& app) {
       "Only this machine can see the page. From another one:\n"
       "  ssh -L 8080:127.0.0.1:8080 HOST edelta watch runs/mine --port 8080\n\n"
       "Examples:\n  edelta watch runs/mine\n  edelta watch runs/one runs/two --port 8080");
-  command->callback([options] { run(*options); });
+  command->callback([options] { run_watch(*options); });
 }
 
 }  // namespace edelta::cli

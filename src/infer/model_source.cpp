@@ -54,6 +54,15 @@ ModelSource load_exported_model(const fs::path& path) {
   return {std::move(loaded.model), std::move(tokenizer), std::move(loaded.notices)};
 }
 
+std::vector<int32_t> beginning(const data::Tokenizer* tokenizer) {
+  if (tokenizer == nullptr) return {0};
+  try {
+    return tokenizer->encode("\n");
+  } catch (const InputError&) {
+    return {0};
+  }
+}
+
 void require_same_vocabulary(const ModelSource& source, const std::string& name) {
   if (!source.tokenizer) return;
   const int64_t known = source.tokenizer->vocab_size();

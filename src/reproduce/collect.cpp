@@ -52,6 +52,7 @@ ExperimentResult result_of(const Experiment& experiment, RunArchive& archive) {
   if (experiment.scope) result.method += " " + experiment.scope(experiment, archive);
   if (experiment.tables) result.tables = experiment.tables(experiment, archive);
   if (experiment.figures) result.figures = experiment.figures(experiment, archive);
+  if (experiment.samples) result.samples = experiment.samples(experiment, archive);
   std::erase_if(result.figures, [](const Figure& figure) { return figure.panels.empty(); });
   return result;
 }

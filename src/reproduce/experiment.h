@@ -10,6 +10,7 @@
 
 #include "reproduce/figure.h"
 #include "reproduce/table.h"
+#include "reproduce/text_sample.h"
 
 namespace edelta::reproduce {
 
@@ -28,11 +29,14 @@ struct Variant {
   nlohmann::json train = nlohmann::json::object();
 };
 
+// Stands for a task where language models are trained on the suite's text.
+inline constexpr const char* kText = "text";
+
 // Variants on one task, told apart by their validation loss.
 struct TrainingTable {
   std::string id;
   std::string title;
-  std::string task;
+  std::string task;  // or kText
   double scale = 1;  // the unit of the losses
   std::vector<Variant> variants;
   bool gates = false;    // show the final γ
@@ -40,6 +44,7 @@ struct TrainingTable {
   std::string note = {};
   std::optional<double> noise_floor = {};  // of the loss, where the targets are noisy
 
+  bool on_text() const { return task == kText; }
   // Without what the loss is called.
   std::string short_title() const { return title.substr(0, title.find(':')); }
 };
@@ -62,6 +67,7 @@ struct Experiment {
   // From what has been run so far. Figures without panels are left out.
   std::function<std::vector<Table>(const Experiment&, RunArchive&)> tables = {};
   std::function<std::vector<Figure>(const Experiment&, RunArchive&)> figures = {};
+  std::function<std::vector<TextSample>(const Experiment&, RunArchive&)> samples = {};
 };
 
 }  // namespace edelta::reproduce

@@ -7,6 +7,7 @@
 #include "edelta/models/parameter_count.h"
 #include "edelta/models/registry.h"
 #include "edelta/train/run_folder.h"
+#include "reproduce/write_samples.h"
 
 namespace edelta::reproduce {
 namespace {
@@ -31,6 +32,7 @@ struct Measure {
     return probes::to_json(
         probes::inspect_operators(*model, data->validation_input(probe.sequences)));
   }
+  ordered_json operator()(const WriteSamples& request) const { return write_samples(request); }
   ordered_json operator()(probes::ReflectionProbeOptions options) const {
     options.workers = base::threads();
     return to_json(probe_reflection(options), options);

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <set>
 
+#include "edelta/data/tokens.h"
+#include "edelta/train/training_data.h"
 #include "reproduce/experiments/experiments.h"
 
 namespace edelta::reproduce {
@@ -23,7 +25,7 @@ void Plan::add(Step step) {
 }
 
 Step Plan::add_training(const TrainingTable& table, const Variant& variant, uint64_t seed) {
-  train::TrainConfig config = training_config(preset_, table, variant, seed);
+  train::TrainConfig config = training_config(folder_, preset_, table, variant, seed);
   const std::string name = run_name(config);
   Step step{.name = name, .work = Training{std::move(config), folder_.run(name)}};
   add(step);
@@ -49,23 +51,44 @@ void Plan::add_timing(const std::string& name, Request request, double seconds) 
   add(std::move(step));
 }
 
-train::TrainConfig training_config(const SuitePreset& preset, const TrainingTable& table,
-                                   const Variant& variant, uint64_t seed) {
+train::TrainConfig training_config(const SuiteFolder& folder, const SuitePreset& preset,
+                                   const TrainingTable& table, const Variant& variant,
+                                   uint64_t seed) {
   json model = variant.settings;
   model["model"] = variant.model;
-  json train = preset.train;
+  json train = table.on_text() ? preset.text_train : preset.train;
   train.update(variant.train);
   train["seed"] = seed;
-  return train::train_config_from_json(
-      {{"preset", preset.train_preset}, {"train", train}, {"model", model}, {"task", table.task}},
-      table.id + ", " + variant.label);
+  json given{{"train", train}, {"model", model}};
+  const std::string source = table.id + ", " + variant.label;
+  if (!table.on_text()) {
+    given.update({{"preset", preset.train_preset}, {"task", table.task}});
+    return train::train_config_from_json(given, source);
+  }
+  given["model"]["head"] = "token";
+  given.update({{"preset", preset.text_preset},
+                {"data", std::filesystem::absolute(folder.text()).string()}});
+  train::TrainConfig config = train::train_config_from_json(given, source);
+  if (data::is_token_folder(folder.text())) train::load_training_data(config)->fit(config);
+  return config;
+}
+
+bool same_run(const train::TrainConfig& a, const train::TrainConfig& b) {
+  nlohmann::ordered_json there = to_json(a), here = to_json(b);
+  if (there.contains("data") && here.contains("data")) there["data"] = here["data"];
+  return there == here;
 }
 
 std::string run_name(const train::TrainConfig& config) {
-  const train::TrainConfig usual = train::train_config_from_json(
-      {{"preset", config.preset}, {"model", config.model.model}, {"task", config.task->task}},
-      config.preset);
-  std::string name = config.task->task + "-" + config.model.model;
+  json given{{"preset", config.preset}, {"model", {{"model", config.model.model}}}};
+  if (config.task) {
+    given["task"] = config.task->task;
+  } else {
+    given["data"] = config.data;
+    given["model"].update({{"head", "token"}, {"vocab_size", config.model.vocab_size}});
+  }
+  const train::TrainConfig usual = train::train_config_from_json(given, config.preset);
+  std::string name = (config.task ? config.task->task : kText) + "-" + config.model.model;
   const auto add_differences = [&](const nlohmann::ordered_json& here,
                                    const nlohmann::ordered_json& usually,
                                    const std::set<std::string>& left_out) {

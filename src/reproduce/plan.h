@@ -39,9 +39,13 @@ class Plan {
   std::set<std::string> names_;
 };
 
-// The configuration that a variant is trained with.
-train::TrainConfig training_config(const SuitePreset& preset, const TrainingTable& table,
-                                   const Variant& variant, uint64_t seed);
+// The configuration that a variant is trained with. Without the suite's text in its folder, those
+// of language models lack the size of its vocabulary.
+train::TrainConfig training_config(const SuiteFolder& folder, const SuitePreset& preset,
+                                   const TrainingTable& table, const Variant& variant,
+                                   uint64_t seed);
+// Whether runs of these configurations are the same: their text may lie elsewhere now.
+bool same_run(const train::TrainConfig& a, const train::TrainConfig& b);
 // The task, the model, what differs from the preset's model of that name and its training, and the
 // seed: the same for variants of different experiments that are trained alike.
 std::string run_name(const train::TrainConfig& config);

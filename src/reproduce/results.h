@@ -11,6 +11,7 @@
 #include "reproduce/figure.h"
 #include "reproduce/protocol.h"
 #include "reproduce/table.h"
+#include "reproduce/text_sample.h"
 
 namespace edelta::reproduce {
 
@@ -27,6 +28,7 @@ struct ExperimentResult {
   Progress runs = {};
   std::vector<Table> tables = {};
   std::vector<Figure> figures = {};
+  std::vector<TextSample> samples = {};
 };
 
 // What the trainings ran on. Empty: not known.

@@ -127,6 +127,10 @@ Progress read_progress(const Json& json) {
           json.value("failed", int64_t{0}), json.value("seconds", 0.0)};
 }
 
+TextSample read_sample(const Json& json) {
+  return {json.value("label", ""), json.value("text", "")};
+}
+
 ExperimentResult read_experiment(const Json& json) {
   return {.name = json.at("name").get<std::string>(),
           .title = text_of(json, "title"),
@@ -135,7 +139,8 @@ ExperimentResult read_experiment(const Json& json) {
           .method = text_of(json, "method"),
           .runs = read_progress(object_of(json, "runs")),
           .tables = read_list<Table>(list_of(json, "tables"), read_table),
-          .figures = read_list<Figure>(list_of(json, "figures"), read_figure)};
+          .figures = read_list<Figure>(list_of(json, "figures"), read_figure),
+          .samples = read_list<TextSample>(list_of(json, "samples"), read_sample)};
 }
 
 MachineSummary read_machine(const Json& json) {

@@ -16,6 +16,7 @@ Json to_json(const Series& series);
 Json to_json(const ReferenceLine& line);
 Json to_json(const Panel& panel);
 Json to_json(const Figure& figure);
+Json to_json(const TextSample& sample);
 Json to_json(const ExperimentResult& experiment);
 Json to_json(const SettingValue& setting);
 Json to_json(const ProtocolDifference& difference);
@@ -137,15 +138,19 @@ Json to_json(const Progress& runs) {
           {"seconds", runs.seconds}};
 }
 
+Json to_json(const TextSample& sample) { return {{"label", sample.label}, {"text", sample.text}}; }
+
 Json to_json(const ExperimentResult& experiment) {
-  return {{"name", experiment.name},
-          {"title", experiment.title},
-          {"origin", experiment.ours ? "ours" : "paper"},
-          {"claim", experiment.claim},
-          {"method", experiment.method},
-          {"runs", to_json(experiment.runs)},
-          {"tables", list(experiment.tables)},
-          {"figures", list(experiment.figures)}};
+  Json out{{"name", experiment.name},
+           {"title", experiment.title},
+           {"origin", experiment.ours ? "ours" : "paper"},
+           {"claim", experiment.claim},
+           {"method", experiment.method},
+           {"runs", to_json(experiment.runs)},
+           {"tables", list(experiment.tables)},
+           {"figures", list(experiment.figures)}};
+  if (!experiment.samples.empty()) out["samples"] = list(experiment.samples);
+  return out;
 }
 
 Json to_json(const MachineSummary& machine) {

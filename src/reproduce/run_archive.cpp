@@ -16,8 +16,14 @@ RunOutcome read_outcome(const train::RunFolder& run) {
     outcome.best_val_loss = base::required_number(result, "best_val_loss");
     outcome.final_val_loss = base::required_number(result, "final_val_loss");
     outcome.parameters = base::required<double>(result, "parameters");
+    if (result.contains("measures")) {
+      for (const auto& [name, value] : result["measures"].items()) {
+        json_fields::read(name, value, outcome.measures[name]);
+      }
+    }
     outcome.machine = summarise_machine(base::required_entry(result, "machine"));
   });
+  outcome.seconds = training_seconds(run.result_file());
   return outcome;
 }
 
@@ -50,7 +56,7 @@ const RunRecord& RunArchive::load(const train::TrainConfig& config) {
   if (record) return *record;
   record = std::make_unique<RunRecord>(RunRecord{name, config, std::nullopt, {}});
   const train::RunFolder run(folder_.run(name));
-  if (run.exists() && run.finished() && to_json(run.read_config()) == to_json(config)) {
+  if (run.exists() && run.finished() && same_run(run.read_config(), config)) {
     record->outcome = read_outcome(run);
     record->log = read_log(run);
   }
@@ -60,7 +66,7 @@ const RunRecord& RunArchive::load(const train::TrainConfig& config) {
 std::vector<const RunRecord*> RunArchive::runs(const TrainingTable& table, const Variant& variant) {
   std::vector<const RunRecord*> found;
   for (const uint64_t seed : manifest_.seeds) {
-    found.push_back(&load(training_config(preset_, table, variant, seed)));
+    found.push_back(&load(training_config(folder_, preset_, table, variant, seed)));
   }
   return found;
 }

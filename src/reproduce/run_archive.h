@@ -22,6 +22,8 @@ namespace edelta::reproduce {
 struct RunOutcome {
   double best_val_loss = 0, final_val_loss = 0;
   double parameters = 0;
+  double seconds = 0;                      // of training, validation included
+  std::map<std::string, double> measures;  // of text: perplexity, bits_per_byte
   MachineSummary machine;
 };
 
@@ -45,6 +47,7 @@ class RunArchive {
 
   const SuiteManifest& manifest() const { return manifest_; }
   const SuitePreset& preset() const { return preset_; }
+  const SuiteFolder& folder() const { return folder_; }
 
   // A variant's runs, one for each seed, finished or not.
   std::vector<const RunRecord*> runs(const TrainingTable& table, const Variant& variant);

@@ -34,7 +34,10 @@ double RunTimes::work(const Training& training) {
   const train::Protocol& protocol = config.train;
   const std::string key = models::to_json(config.model).dump();
   const auto [found, added] = gflop_.try_emplace(key, 0);
-  if (added) found->second = models::make_model(config.model)->step_gflop(1, config.task->steps);
+  if (added) {
+    const int64_t positions = config.task ? config.task->steps : config.model.block_size;
+    found->second = models::make_model(config.model)->step_gflop(1, positions);
+  }
   return found->second *
          static_cast<double>(protocol.batch * protocol.accumulate * protocol.iterations);
 }

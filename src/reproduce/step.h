@@ -34,8 +34,16 @@ struct ProbeOperators {
   int64_t sequences = 16;
 };
 
+// Lets the best model of a finished run on text write.
+struct WriteSamples {
+  std::filesystem::path run;
+  int64_t samples = 2;
+  int64_t tokens = 400;
+  uint64_t seed = 42;
+};
+
 using Request =
-    std::variant<verify::TheoremOptions, CountParameters, ProbeNorms, ProbeOperators,
+    std::variant<verify::TheoremOptions, CountParameters, ProbeNorms, ProbeOperators, WriteSamples,
                  probes::ReflectionProbeOptions, probes::DepthProbeOptions, bench::BenchOptions>;
 struct Measurement {
   Request request;

@@ -38,12 +38,12 @@ std::string first_difference(const json& there, const json& wanted) {
 StepStatus training_status(const Training& training) {
   const train::RunFolder run(training.folder);
   if (!run.exists()) return StepStatus::to_do;
-  const json there = to_json(run.read_config()), wanted = to_json(training.config);
-  if (there != wanted) {
-    throw InputError(
-        fmt::format("{}: the run there has another configuration ({}); choose another "
-                    "--out, or remove it",
-                    run.path().string(), first_difference(there, wanted)));
+  const train::TrainConfig there = run.read_config();
+  if (!same_run(there, training.config)) {
+    throw InputError(fmt::format(
+        "{}: the run there has another configuration ({}); choose another "
+        "--out, or remove it",
+        run.path().string(), first_difference(to_json(there), to_json(training.config))));
   }
   return is_json_file(run.result_file()) ? StepStatus::done : StepStatus::partly_done;
 }

@@ -35,18 +35,21 @@ SuiteManifest SuiteFolder::read_manifest() const {
   try {
     if (json.at("format") != kFormat)
       throw InputError(manifest_file().string() + ": unknown format");
-    return {json.at("preset"), json.at("seeds"), json.at("threads"), json.at("experiments")};
+    return {json.at("preset"), json.at("seeds"), json.at("threads"), json.at("experiments"),
+            json.value("text", "")};
   } catch (const nlohmann::json::exception& error) {
     throw InputError(fmt::format("{} is no suite's: {}", manifest_file().string(), error.what()));
   }
 }
 
 void SuiteFolder::write_manifest(const SuiteManifest& manifest) const {
-  base::write_json(manifest_file(), {{"format", kFormat},
-                                     {"preset", manifest.preset},
-                                     {"seeds", manifest.seeds},
-                                     {"threads", manifest.threads},
-                                     {"experiments", manifest.names}});
+  nlohmann::ordered_json json{{"format", kFormat},
+                              {"preset", manifest.preset},
+                              {"seeds", manifest.seeds},
+                              {"threads", manifest.threads},
+                              {"experiments", manifest.names}};
+  if (!manifest.text.empty()) json["text"] = manifest.text;
+  base::write_json(manifest_file(), json);
 }
 
 std::map<std::string, std::string> SuiteFolder::read_failures() const {

@@ -1,5 +1,6 @@
 // Where a suite's results live:
-//   suite.json       what was asked for: preset, seeds, experiments, threads of a job
+//   suite.json       what was asked for: preset, seeds, experiments, threads of a job, the text
+//   text/            the tokens that language models learn from
 //   runs/NAME/       run folders
 //   measurements/    one JSON file for each measurement that is no training
 //   logs/NAME.txt    what each step said
@@ -21,6 +22,7 @@ struct SuiteManifest {
   std::vector<uint64_t> seeds;
   int64_t threads = 1;
   std::vector<std::string> names;  // of experiments or tables, as select_experiments takes them
+  std::string text = {};           // what language models learn from, in words
 };
 
 class SuiteFolder {
@@ -29,6 +31,7 @@ class SuiteFolder {
 
   const std::filesystem::path& path() const { return path_; }
   std::filesystem::path run(const std::string& name) const { return path_ / "runs" / name; }
+  std::filesystem::path text() const { return path_ / "text"; }
   std::filesystem::path measurement(const std::string& name) const {
     return path_ / "measurements" / (name + ".json");
   }

@@ -15,6 +15,8 @@ const std::vector<SuitePreset>& suite_presets() {
       {.name = "smoke",
        .train_preset = "smoke",
        .train = {{"iterations", 150}},
+       .text_preset = "smoke",
+       .text_train = {{"iterations", 20}, {"batch", 8}},
        .comparable = false,
        .seeds = {42},
        .measurement_share = 0.1,
@@ -29,6 +31,7 @@ const std::vector<SuitePreset>& suite_presets() {
       // Small models that do learn.
       {.name = "demo",
        .train_preset = "smoke",
+       .text_preset = "smoke",
        .comparable = false,
        .seeds = {42},
        .reflection = {.operators = {"ddl", "hybrid", "jpmhc"},

@@ -19,6 +19,9 @@ struct SuitePreset {
   std::string train_preset;
   // Settings of the training over the preset's, as train_config_from_json takes them.
   nlohmann::json train = nlohmann::json::object();
+  // The same for language models.
+  std::string text_preset = "chars";
+  nlohmann::json text_train = nlohmann::json::object();
   // Trains long enough that the losses are put beside the paper's; else they are not compared.
   bool comparable = true;
   std::vector<uint64_t> seeds;

@@ -159,4 +159,14 @@ Figure gates_figure(const Experiment& experiment, RunArchive& archive) {
       std::move(panels));
 }
 
+Figure first_gates_figure(const Experiment& experiment, RunArchive& archive) {
+  Experiment gated = experiment;
+  gated.trainings.resize(1);
+  std::erase_if(gated.trainings.front().variants, [&](const Variant& variant) {
+    const auto runs = archive.finished(experiment.trainings.front(), variant);
+    return runs.empty() || gate_series(runs.front()->log).empty();
+  });
+  return gates_figure(gated, archive);
+}
+
 }  // namespace edelta::reproduce

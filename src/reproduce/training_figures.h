@@ -18,5 +18,7 @@ std::vector<Figure> comparison_figures(const Experiment& experiment, RunArchive&
 std::vector<Series> gate_series(const RunLog& log);
 // The same of each variant.
 Figure gates_figure(const Experiment& experiment, RunArchive& archive);
+// Of those that have a gate, in the experiment's first table.
+Figure first_gates_figure(const Experiment& experiment, RunArchive& archive);
 
 }  // namespace edelta::reproduce

@@ -124,7 +124,9 @@ Table training_table(RunArchive& archive, const TrainingTable& training) {
                                     [](const Variant& variant) { return variant.paper; });
   Table table{.id = training.id,
               .title = training.title,
-              .unit = fmt::format("×1e{}", std::lround(std::log10(training.scale))),
+              .unit = training.scale == 1
+                          ? ""
+                          : fmt::format("×1e{}", std::lround(std::log10(training.scale))),
               .scale = training.scale,
               .columns = columns(training, compared),
               .note = training.note};
@@ -166,7 +168,8 @@ std::string training_scope(const Experiment& experiment, const RunArchive& archi
   const TrainingTable& first = experiment.trainings.front();
   return fmt::format(
       "In this run: {} on {}, {} iterations with {} (preset {}).", listed(models), listed(tasks),
-      training_config(preset, first, first.variants.front(), seeds.front()).train.iterations,
+      training_config(archive.folder(), preset, first, first.variants.front(), seeds.front())
+          .train.iterations,
       seeds_text(seeds), preset.name);
 }
 

@@ -10,7 +10,7 @@ namespace {
 
 using torch::Tensor;
 
-ModelConfig small(const std::string& model) {
+ModelConfig small_of(const std::string& model) {
   ModelConfig config = matched_config(model);
   config.n_layer = 1;
   config.n_embd = 24;
@@ -26,7 +26,7 @@ class RegistryFacts : public testing::TestWithParam<std::string> {};
 // What the registry says of causality is what the model does.
 TEST_P(RegistryFacts, CausalityIsAsStated) {
   for (const ops::Pool pool : {ops::Pool::sequence, ops::Pool::prefix, ops::Pool::token}) {
-    ModelConfig config = small(GetParam());
+    ModelConfig config = small_of(GetParam());
     config.options.get<PoolOptions>().pool = pool;
     auto model = make_model(config);
     model->eval();
@@ -42,7 +42,7 @@ TEST_P(RegistryFacts, CausalityIsAsStated) {
 }
 
 TEST_P(RegistryFacts, StreamsMatterWhereItSaysSo) {
-  ModelConfig config = small(GetParam());
+  ModelConfig config = small_of(GetParam());
   const int64_t three = make_model(config)->parameter_count();
   config.n_streams = 2;
   EXPECT_EQ(make_model(config)->parameter_count() != three, find_architecture(GetParam()).streams);
@@ -120,7 +120,7 @@ TEST(Registry, OptionsBelongToTheArchitecture) {
                          .matched_layers = 1,
                          .options = {option_group<ToyOptions>()}});
   const auto with = [](double scale) {
-    nlohmann::json json = to_json(small("gpt"));
+    nlohmann::json json = to_json(small_of("gpt"));
     json["model"] = "toy-with-option";
     json["toy_scale"] = scale;
     return model_config_from_json(json, "test");

@@ -35,5 +35,6 @@ Experiment projection_init_experiment();
 Experiment streams_experiment();
 Experiment edelta_stream_experiment();
 Experiment depth_experiment();
+Experiment language_experiment();
 
 }  // namespace edelta::reproduce

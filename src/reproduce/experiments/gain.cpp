@@ -4,13 +4,10 @@
 
 #include <algorithm>
 
-#include "edelta/models/architecture_options.h"
-#include "edelta/models/registry.h"
-#include "edelta/probes/probes.h"
 #include "reproduce/curve.h"
 #include "reproduce/experiments/experiments.h"
 #include "reproduce/experiments/own_study.h"
-#include "reproduce/plan.h"
+#include "reproduce/operator_probes.h"
 #include "reproduce/run_archive.h"
 #include "reproduce/statistics.h"
 #include "reproduce/training_figures.h"
@@ -19,47 +16,11 @@
 namespace edelta::reproduce {
 namespace {
 
-std::string probe_name(const std::string& run) { return "operators-" + run; }
-
-bool has_operators(const models::ModelConfig& model) {
-  return models::find_architecture(model.model).streams &&
-         model.options.get<models::HybridOptions>().branch != geometry::Branch::none;
-}
-
-void plan(const Experiment& experiment, Plan& plan, uint64_t seed) {
-  for (const TrainingTable& table : experiment.trainings) {
-    for (const Variant& variant : table.variants) {
-      const Step run = plan.add_training(table, variant, seed);
-      const Training& training = *run.training();
-      if (!has_operators(training.config.model)) continue;
-      plan.add_measurement(probe_name(run.name), ProbeOperators{training.folder}, /*seconds=*/2,
-                           /*after=*/run.name);
-    }
-  }
-}
-
-// ‖PᵀP − I‖_max of the product P of all operators, of each seed.
-std::vector<double> product_errors(RunArchive& archive, const TrainingTable& table,
-                                   const Variant& variant) {
-  std::vector<double> errors;
-  for (const RunRecord* run : archive.finished(table, variant)) {
-    const auto operators =
-        archive.measurement(probe_name(run->name), probes::operator_summaries_from_json);
-    if (operators && !operators->empty()) errors.push_back(operators->back().orthogonality_error);
-  }
-  return errors;
-}
-
 std::vector<Table> tables(const Experiment& experiment, RunArchive& archive) {
   std::vector<Table> all;
   for (const TrainingTable& training : experiment.trainings) {
     Table table = training_table(archive, training);
-    table.columns.insert(table.columns.end() - 1,
-                         {"product_error", "‖PᵀP − I‖ of the product P of all operators"});
-    for (size_t i = 0; i < table.rows.size(); ++i) {
-      const auto error = statistics(product_errors(archive, training, training.variants[i]));
-      if (error) table.rows[i].set("product_error", text_cell(fmt::format("{:.1e}", error->mean)));
-    }
+    add_product_errors(archive, training, table);
     all.push_back(std::move(table));
   }
   return all;
@@ -98,20 +59,9 @@ Figure gain_figure(const Experiment& experiment, RunArchive& archive) {
       std::move(panels));
 }
 
-// γ in the course of training, for what has a gate, on the first task.
-Figure gain_gates(const Experiment& experiment, RunArchive& archive) {
-  Experiment gated = experiment;
-  gated.trainings.resize(1);
-  std::erase_if(gated.trainings.front().variants, [&](const Variant& variant) {
-    const auto runs = archive.finished(experiment.trainings.front(), variant);
-    return runs.empty() || gate_series(runs.front()->log).empty();
-  });
-  return gates_figure(gated, archive);
-}
-
 std::vector<Figure> figures(const Experiment& experiment, RunArchive& archive) {
   return {gain_figure(experiment, archive), dynamics_figure(experiment, archive),
-          gain_gates(experiment, archive)};
+          first_gates_figure(experiment, archive)};
 }
 
 }  // namespace
@@ -147,7 +97,7 @@ Experiment gain_experiment() {
                      .train = best["train"]}},
        .tasks = {"gyroscope", "stability", "near-pi", "near-pi-multi", "reversal"},
        .plateau = true});
-  experiment.plan_seed = plan;
+  experiment.plan_seed = plan_probed_trainings;
   experiment.tables = tables;
   experiment.figures = figures;
   return experiment;

@@ -43,8 +43,9 @@ probes::NormProbeOptions probe_options(const train::TrainConfig& config) {
 
 std::string scope(const Experiment& experiment, const RunArchive& archive) {
   const TrainingTable& runs = experiment.trainings.front();
-  const probes::NormProbeOptions options = probe_options(training_config(
-      archive.preset(), runs, runs.variants.front(), archive.manifest().seeds.front()));
+  const probes::NormProbeOptions options =
+      probe_options(training_config(archive.folder(), archive.preset(), runs, runs.variants.front(),
+                                    archive.manifest().seeds.front()));
   return fmt::format("{} {} sequences of {} vectors go through each.",
                      training_scope(experiment, archive), options.sequences, options.positions);
 }

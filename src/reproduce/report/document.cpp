@@ -135,7 +135,8 @@ ReportSection make_section(const ExperimentResult& experiment, size_t seeds) {
                         .ours = experiment.ours,
                         .begun = experiment.runs.done > 0,
                         .tables = {},
-                        .figures = {}};
+                        .figures = {},
+                        .samples = experiment.samples};
   for (const Table& table : experiment.tables) section.tables.push_back(make_table(table, seeds));
   for (const Figure& figure : experiment.figures) section.figures.push_back(make_figure(figure));
   return section;

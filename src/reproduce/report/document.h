@@ -53,6 +53,7 @@ struct ReportSection {
   bool begun = true;  // some of its runs are done
   std::vector<ReportTable> tables;
   std::vector<ReportFigure> figures;
+  std::vector<TextSample> samples;
 };
 
 struct Document {

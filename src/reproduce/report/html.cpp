@@ -234,6 +234,11 @@ std::string section_html(const ReportSection& section,
   for (const ReportFigure& figure : section.figures) {
     text += figure_html(figure, figures.at(figure.id));
   }
+  for (const TextSample& sample : section.samples) {
+    text +=
+        fmt::format("<figure class=\"sample\"><pre>{}</pre><figcaption>{}</figcaption></figure>\n",
+                    escaped(sample.text), escaped(sample.label));
+  }
   return text + "</section>\n";
 }
 

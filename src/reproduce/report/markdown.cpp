@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <sstream>
+
 namespace edelta::reproduce::report {
 namespace {
 
@@ -48,6 +50,14 @@ std::string table_text(const ReportTable& table) {
   return text + verdict_line(table);
 }
 
+// A block of code, whatever is in it.
+std::string indented(const std::string& text) {
+  std::string block;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) block += "    " + line + "\n";
+  return block;
+}
+
 std::string section_text(const ReportSection& section) {
   std::string text = anchor("experiment-" + section.id) + "## " + escaped(section.title) + "\n\n";
   if (section.ours) text += "Not in the paper.\n\n";
@@ -58,6 +68,9 @@ std::string section_text(const ReportSection& section) {
   for (const ReportFigure& figure : section.figures) {
     text += fmt::format("![{}](figures/{}.svg)\n\n*{}.* {}\n\n", escaped(figure.description),
                         figure.id, escaped(figure.title), escaped(figure.caption));
+  }
+  for (const TextSample& sample : section.samples) {
+    text += escaped(sample.label) + ":\n\n" + indented(sample.text) + "\n";
   }
   return text;
 }

@@ -99,6 +99,9 @@ figure { margin: 1.75rem 0; }
 figure img { display: block; max-width: 100%; height: auto; }
 figcaption { max-width: 46rem; margin-top: .6rem; font-size: .925rem; }
 figcaption b { font-weight: 600; }
+.sample { margin: 1rem 0; }
+.sample pre { max-width: 46rem; margin: 0; padding: .6rem .8rem; border-left: 3px solid var(--rule);
+  font-size: .85rem; white-space: pre-wrap; overflow-wrap: anywhere; }
 @media (max-width: 40rem) {
   header, main, footer { padding-left: 1rem; padding-right: 1rem; }
   h1 { font-size: 1.5rem; }

@@ -1,0 +1,195 @@
+// Language models: all architectures on one text, and edelta without its operator.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "reproduce/experiments/experiments.h"
+#include "reproduce/experiments/own_study.h"
+#include "reproduce/operator_probes.h"
+#include "reproduce/statistics.h"
+#include "reproduce/suite_text.h"
+#include "reproduce/training_figures.h"
+#include "reproduce/training_tables.h"
+#include "reproduce/wording.h"
+#include "reproduce/write_samples.h"
+
+namespace edelta::reproduce {
+namespace {
+
+constexpr const char* kPlain = "gpt";
+constexpr const char* kHybrid = "edelta";
+constexpr const char* kNoOperator = "edelta, no operator";
+
+std::string samples_of(const std::string& run) { return "samples-" + run; }
+
+void plan(const Experiment& experiment, Plan& plan, uint64_t seed) {
+  plan_probed_trainings(experiment, plan, seed);
+  for (const TrainingTable& table : experiment.trainings) {
+    for (const Variant& variant : table.variants) {
+      const Step run = plan.add_training(table, variant, seed);
+      plan.add_measurement(samples_of(run.name), WriteSamples{run.training()->folder},
+                           /*seconds=*/2, /*after=*/run.name);
+    }
+  }
+}
+
+std::string scope(const Experiment& experiment, const RunArchive& archive) {
+  const TrainingTable& table = experiment.trainings.front();
+  const SuiteManifest& manifest = archive.manifest();
+  const train::TrainConfig config =
+      training_config(archive.folder(), archive.preset(), table, table.variants.front(),
+                      manifest.seeds.front());
+  const std::string size = text_size(archive.folder());
+  return fmt::format("In this run: {}{}, {} iterations of {} windows of {} characters with {} (preset {}).",
+                     manifest.text.empty() ? "no text yet" : manifest.text,
+                     size.empty() ? "" : fmt::format(" ({})", size), config.train.iterations,
+                     config.train.batch, config.model.block_size, seeds_text(manifest.seeds),
+                     config.preset);
+}
+
+using Runs = std::vector<const RunRecord*>;
+
+std::vector<double> measured(const Runs& runs, const std::string& measure) {
+  std::vector<double> values;
+  for (const RunRecord* run : runs) {
+    const auto found = run->outcome->measures.find(measure);
+    if (found != run->outcome->measures.end()) values.push_back(found->second);
+  }
+  return values;
+}
+
+// Characters a second in the fastest of the runs, which others may have shared the machine with.
+std::optional<double> fastest(const Runs& runs) {
+  std::optional<double> most;
+  for (const RunRecord* run : runs) {
+    const train::Protocol& protocol = run->config.train;
+    const auto tokens = static_cast<double>(protocol.iterations * protocol.batch *
+                                            protocol.accumulate * run->config.model.block_size);
+    if (run->outcome->seconds <= 0) continue;
+    most = std::max(most.value_or(0), tokens / run->outcome->seconds);
+  }
+  return most;
+}
+
+// Two means are told apart if they differ by more than the sum of their standard deviations.
+bool told_apart(const Statistics& a, const Statistics& b) {
+  return std::abs(a.mean - b.mean) > a.std + b.std;
+}
+
+// "jpmhc (−0.021) and edelta (−0.010)"
+std::string differences(const std::vector<std::pair<std::string, double>>& list) {
+  std::vector<std::string> items;
+  for (const auto& [label, difference] : list) {
+    items.push_back(fmt::format("{} ({}{:.3f})", label, difference < 0 ? "−" : "+",
+                                std::abs(difference)));
+  }
+  return listed(items);
+}
+
+// Whether geometric residuals help, in plain words.
+std::string verdict(RunArchive& archive, const TrainingTable& table) {
+  std::vector<std::pair<std::string, Statistics>> losses;
+  for (const Variant& variant : table.variants) {
+    const auto result = statistics(final_losses(archive.finished(table, variant)));
+    if (!result || result->n < 2) return "A verdict needs at least two seeds of every model.";
+    losses.emplace_back(variant.label, *result);
+  }
+  const auto of = [&](const char* label) {
+    return std::find_if(losses.begin(), losses.end(),
+                        [&](const auto& each) { return each.first == label; })
+        ->second;
+  };
+  const Statistics gpt = of(kPlain), hybrid = of(kHybrid), control = of(kNoOperator);
+  std::vector<std::pair<std::string, double>> lower, higher, same;
+  for (const auto& [label, loss] : losses) {
+    if (label == kPlain) continue;
+    auto& list = !told_apart(loss, gpt) ? same : loss.mean < gpt.mean ? lower : higher;
+    list.emplace_back(label, loss.mean - gpt.mean);
+  }
+  std::string text = fmt::format("Against {} ({:.3f}), told apart by more than the sum of the standard deviations over {} seeds:", kPlain, gpt.mean, gpt.n);
+  text += lower.empty() ? " nothing has a lower loss" : fmt::format(" a lower loss has {}", differences(lower));
+  if (!higher.empty()) text += fmt::format("; a higher one {}", differences(higher));
+  if (!same.empty()) text += fmt::format("; not told apart: {}", differences(same));
+  const std::string operators =
+      !told_apart(hybrid, control) ? "makes no difference that these seeds show"
+      : hybrid.mean < control.mean ? "helps"
+                                   : "harms";
+  return text + fmt::format(". {} ends at {:.3f}, the same model without its operator at {:.3f}: on "
+                            "this text, at this size, the operator {}.",
+                            kHybrid, hybrid.mean, control.mean, operators);
+}
+
+std::vector<Table> tables(const Experiment& experiment, RunArchive& archive) {
+  std::vector<Table> all;
+  for (const TrainingTable& training : experiment.trainings) {
+    Table table = training_table(archive, training);
+    const auto final = std::find_if(table.columns.begin(), table.columns.end(),
+                                    [](const Column& column) { return column.key == "final"; });
+    table.columns.insert(final + 1, {"bits_per_byte", "bits per byte", false});
+    add_product_errors(archive, training, table);
+    table.columns.insert(table.columns.end() - 1, {"speed", "characters/s in training"});
+    for (size_t i = 0; i < table.rows.size(); ++i) {
+      const Runs runs = archive.finished(training, training.variants[i]);
+      table.rows[i].set("bits_per_byte", mean_cell(measured(runs, "bits_per_byte")));
+      if (const auto speed = fastest(runs)) table.rows[i].set("speed", std::round(*speed));
+    }
+    table.note = verdict(archive, training);
+    all.push_back(std::move(table));
+  }
+  return all;
+}
+
+std::vector<Figure> figures(const Experiment& experiment, RunArchive& archive) {
+  return {dynamics_figure(experiment, archive), first_gates_figure(experiment, archive)};
+}
+
+// The first seed's.
+std::vector<TextSample> samples(const Experiment& experiment, RunArchive& archive) {
+  std::vector<TextSample> all;
+  for (const TrainingTable& table : experiment.trainings) {
+    for (const Variant& variant : table.variants) {
+      const Runs runs = archive.finished(table, variant);
+      if (runs.empty()) continue;
+      const auto texts = archive.measurement(samples_of(runs.front()->name), samples_from_json);
+      if (!texts) continue;
+      for (size_t i = 0; i < texts->size(); ++i) {
+        all.push_back({fmt::format("{}, sample {}", variant.label, i + 1), (*texts)[i]});
+      }
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
+Experiment language_experiment() {
+  Experiment experiment{
+      .name = "language",
+      .title = "Language models",
+      .ours = true,
+      .claim = "The paper names language models as an application and has no numbers for them.",
+      .method =
+          "All architectures at their matched sizes learn to predict the next character of a text. "
+          "They are causal: operators see the mean of the positions so far. The hybrid's control is "
+          "the same model without its operator. Losses are in nats a character, over the whole "
+          "validation split, the last tenth of the text.",
+      .plan_seed = plan,
+      .scope = scope,
+      .tables = tables,
+      .figures = figures,
+      .samples = samples};
+  TrainingTable table{.id = "language-text",
+                      .title = "Text: validation loss",
+                      .task = kText,
+                      .variants = {},
+                      .gates = true};
+  for (const char* model : {kPlain, "ddl", "mhc", "jpmhc", kHybrid, "edelta-stream"}) {
+    table.variants.push_back({.label = model, .model = model});
+  }
+  table.variants.push_back(edelta_with(kNoOperator, {{"branch", "none"}}));
+  experiment.trainings = {table};
+  return experiment;
+}
+
+}  // namespace edelta::reproduce
