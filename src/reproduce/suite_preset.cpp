@@ -10,13 +10,16 @@ namespace {
 const std::vector<SuitePreset>& suite_presets() {
   static const std::vector<SuitePreset> all{
       {.name = "paper", .train_preset = "paper", .seeds = {42, 123, 456}},
-      {.name = "quick", .train_preset = "quick", .seeds = {42, 123, 456}},
+      {.name = "quick",
+       .train_preset = "quick",
+       .text_train = {{"iterations", 600}, {"eval_interval", 200}},
+       .seeds = {42, 123, 456}},
       // Everything once, as a test; too short to learn much.
       {.name = "smoke",
        .train_preset = "smoke",
        .train = {{"iterations", 150}},
        .text_preset = "smoke",
-       .text_train = {{"iterations", 20}, {"batch", 8}},
+       .text_train = {{"iterations", 20}},
        .comparable = false,
        .seeds = {42},
        .measurement_share = 0.1,

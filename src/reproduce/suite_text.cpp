@@ -40,8 +40,9 @@ void prepare_text(const SuiteFolder& folder, const std::vector<std::filesystem::
   const data::TextInfo info = data::write_token_folder(again.path() / "text", all, options,
                                                        /*replace=*/false, on_progress);
   if (info.files == text_info(folder).files) return;
-  throw InputError(fmt::format("{}: the models there are trained on another text; choose another --out",
-                               folder.path().string()));
+  throw InputError(
+      fmt::format("{}: the models there are trained on another text; choose another --out",
+                  folder.path().string()));
 }
 
 std::string text_size(const SuiteFolder& folder) {

@@ -4,15 +4,19 @@
 
 #include <csignal>
 
+#include "base/atomic_file.h"
 #include "base/input_file.h"
 #include "base/json.h"
 #include "edelta/base/machine.h"
 #include "edelta/models/registry.h"
 #include "edelta/train/run_folder.h"
+#include "expect_error.h"
 #include "reproduce/collect.h"
 #include "reproduce/plan.h"
 #include "reproduce/runner.h"
 #include "reproduce/step_status.h"
+#include "reproduce/suite_text.h"
+#include "reproduce/write_samples.h"
 #include "temporary_folder.h"
 
 namespace edelta::reproduce {
@@ -66,6 +70,43 @@ TEST(InProcessLauncher, TrainsAndProbesTheRun) {
   EXPECT_EQ(train::RunFolder(temporary / "run").read_result()["iterations"], 4);
   const std::string file = (temporary / "norms.json").string();
   EXPECT_EQ(probes::norm_probe_from_json(base::read_json(file), file).mean_norm.size(), 8u);
+}
+
+TEST(InProcessLauncher, TrainsOnTheSuitesTextAndWritesSamples) {
+  const test::TemporaryFolder temporary;
+  const SuiteFolder folder(temporary / "suite");
+  base::make_folder(folder.path());
+  std::string text;
+  for (int i = 0; i < 400; ++i) text += "ça va " + std::to_string(i) + "\n";
+  base::write_text_atomically(temporary / "a.txt", text);
+  base::write_text_atomically(temporary / "b.txt", text + "?");
+  EXPECT_EQ(text_size(folder), "");
+  prepare_text(folder, {temporary / "a.txt"});
+  prepare_text(folder, {temporary / "a.txt"});
+  test::expect_error<InputError>([&] { prepare_text(folder, {temporary / "b.txt"}); },
+                                 "another text");
+  EXPECT_EQ(text_size(folder), "0.0 MB, 16 different characters");
+
+  const TrainingTable table{.id = "text", .title = "", .task = kText, .variants = {}};
+  train::TrainConfig config =
+      training_config(folder, suite_preset("smoke"), table, {.label = "gpt", .model = "gpt"}, 42);
+  EXPECT_EQ(config.model.vocab_size, 16);
+  EXPECT_EQ(run_name(config), "text-gpt-seed42");
+  config.train.iterations = 2;
+  const Step training{.name = "run", .work = Training{config, temporary / "run"}};
+  train::RunFolder(temporary / "run").create(config);
+  const Step samples{
+      .name = "samples",
+      .work = Measurement{WriteSamples{.run = temporary / "run", .samples = 3, .tokens = 5},
+                          temporary / "samples.json"}};
+  for (const Step& step : {training, samples}) {
+    EXPECT_EQ(InProcessLauncher().start(step, 1, temporary / "log.txt")->poll(), "done")
+        << content(temporary / "log.txt");
+  }
+  const std::string file = (temporary / "samples.json").string();
+  const auto texts = samples_from_json(base::read_json(file), file);
+  EXPECT_EQ(texts.size(), 3u);
+  for (const std::string& sample : texts) EXPECT_GE(sample.size(), 5u);
 }
 
 TEST(InProcessLauncher, StopsWithACheckpointAndContinues) {

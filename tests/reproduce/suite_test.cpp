@@ -12,6 +12,7 @@
 #include "expect_error.h"
 #include "reproduce/collect.h"
 #include "reproduce/experiments/experiments.h"
+#include "reproduce/experiments/language_verdict.h"
 #include "reproduce/measure.h"
 #include "reproduce/plan.h"
 #include "reproduce/step_status.h"
@@ -59,10 +60,12 @@ void expect_paper(const std::string& name, const std::string& id, const Values& 
 TEST(Suite, HasTheExperimentsByName) {
   std::vector<std::string> names;
   for (const Experiment& experiment : experiments()) names.push_back(experiment.name);
-  EXPECT_EQ(names, (std::vector<std::string>{
-                       "theorems", "configs", "main", "near-pi", "norms", "gate-init", "reflection",
-                       "lambda", "width", "efficiency", "gain", "factorisation", "learning-rate",
-                       "causal", "blend", "projection-init", "streams", "edelta-stream", "depth"}));
+  EXPECT_EQ(names,
+            (std::vector<std::string>{
+                "theorems",      "configs", "main",  "near-pi",         "norms",   "gate-init",
+                "reflection",    "lambda",  "width", "efficiency",      "gain",    "factorisation",
+                "learning-rate", "causal",  "blend", "projection-init", "streams", "edelta-stream",
+                "depth",         "language"}));
 }
 
 TEST(Suite, HasThePapersLosses) {
@@ -138,8 +141,8 @@ TEST(RunPlan, SharesRunsBetweenExperiments) {
   EXPECT_EQ(trainings({"main", "norms"}, {42}).size(), 10u);
   // λ = 0.1 and D 128 with 6 layers are the main table's model.
   EXPECT_EQ(trainings({"main", "lambda", "width"}, {42}).size(), 10u + 3 + 2);
-  EXPECT_EQ(trainings({"all"}, {42}).size(), 153u);
-  EXPECT_EQ(trainings({"all"}, {42, 123, 456}).size(), 3 * 153u);
+  EXPECT_EQ(trainings({"all"}, {42}).size(), 160u);
+  EXPECT_EQ(trainings({"all"}, {42, 123, 456}).size(), 3 * 160u);
 }
 
 TEST(RunPlan, NamesSayWhatDiffers) {
@@ -237,6 +240,29 @@ TEST(Runner, OneAtATime) {
     test::expect_error<InputError>([&] { SuiteLock second(folder); }, "at work");
   }
   EXPECT_NO_THROW(SuiteLock again(folder));
+}
+
+TEST(LanguageVerdict, SaysWhatIsToldApart) {
+  const auto verdict = [](double hybrid, double std) {
+    return language_verdict({{"gpt", {1.5, 0.01, 3}},
+                             {"jpmhc", {1.4, 0.01, 3}},
+                             {"ddl", {1.6, 0.01, 3}},
+                             {"edelta", {hybrid, std, 3}},
+                             {"control", {1.505, 0.01, 3}}},
+                            "gpt", "edelta", "control");
+  };
+  const std::string same = verdict(1.51, 0.01);
+  for (const char* part : {"jpmhc (−0.100) end with a lower loss", "ddl (+0.100) with a higher one",
+                           "not told apart from it: edelta (+0.010) and control (+0.005)",
+                           "edelta ends at 1.510, the same model without its operator at 1.505",
+                           "makes no difference that these seeds show", "over 3 seeds"}) {
+    EXPECT_NE(same.find(part), std::string::npos) << part << " in: " << same;
+  }
+  EXPECT_NE(verdict(1.45, 0.01).find("the operator helps"), std::string::npos);
+  EXPECT_NE(verdict(1.55, 0.01).find("the operator harms"), std::string::npos);
+  EXPECT_NE(verdict(1.45, 0.1).find("makes no difference"), std::string::npos);
+  EXPECT_NE(language_verdict({{"gpt", {1.5, 0, 1}}}, "gpt", "edelta", "control").find("two seeds"),
+            std::string::npos);
 }
 
 }  // namespace

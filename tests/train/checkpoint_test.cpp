@@ -35,7 +35,7 @@ struct TrainedModel {
   models::State state;
 };
 
-const Progress kProgress{7, 5, 0.1, 1.0 / 3.0, 12.5};
+const Progress kProgress{7, 5, 0.1, 1.0 / 3.0, 12.5, {}, {}};
 
 TEST(Checkpoint, GivesEverythingBackBitForBit) {
   const test::TemporaryFolder folder;

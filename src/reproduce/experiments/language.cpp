@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "reproduce/experiments/experiments.h"
+#include "reproduce/experiments/language_verdict.h"
 #include "reproduce/experiments/own_study.h"
 #include "reproduce/operator_probes.h"
 #include "reproduce/statistics.h"
@@ -37,15 +38,14 @@ void plan(const Experiment& experiment, Plan& plan, uint64_t seed) {
 std::string scope(const Experiment& experiment, const RunArchive& archive) {
   const TrainingTable& table = experiment.trainings.front();
   const SuiteManifest& manifest = archive.manifest();
-  const train::TrainConfig config =
-      training_config(archive.folder(), archive.preset(), table, table.variants.front(),
-                      manifest.seeds.front());
+  const train::TrainConfig config = training_config(archive.folder(), archive.preset(), table,
+                                                    table.variants.front(), manifest.seeds.front());
   const std::string size = text_size(archive.folder());
-  return fmt::format("In this run: {}{}, {} iterations of {} windows of {} characters with {} (preset {}).",
-                     manifest.text.empty() ? "no text yet" : manifest.text,
-                     size.empty() ? "" : fmt::format(" ({})", size), config.train.iterations,
-                     config.train.batch, config.model.block_size, seeds_text(manifest.seeds),
-                     config.preset);
+  return fmt::format(
+      "In this run: {}{}, {} iterations of {} windows of {} characters with {} (preset {}).",
+      manifest.text.empty() ? "no text yet" : manifest.text,
+      size.empty() ? "" : fmt::format(" ({})", size), config.train.iterations, config.train.batch,
+      config.model.block_size, seeds_text(manifest.seeds), config.preset);
 }
 
 using Runs = std::vector<const RunRecord*>;
@@ -72,52 +72,13 @@ std::optional<double> fastest(const Runs& runs) {
   return most;
 }
 
-// Two means are told apart if they differ by more than the sum of their standard deviations.
-bool told_apart(const Statistics& a, const Statistics& b) {
-  return std::abs(a.mean - b.mean) > a.std + b.std;
-}
-
-// "jpmhc (−0.021) and edelta (−0.010)"
-std::string differences(const std::vector<std::pair<std::string, double>>& list) {
-  std::vector<std::string> items;
-  for (const auto& [label, difference] : list) {
-    items.push_back(fmt::format("{} ({}{:.3f})", label, difference < 0 ? "−" : "+",
-                                std::abs(difference)));
-  }
-  return listed(items);
-}
-
-// Whether geometric residuals help, in plain words.
 std::string verdict(RunArchive& archive, const TrainingTable& table) {
-  std::vector<std::pair<std::string, Statistics>> losses;
+  std::vector<LanguageLoss> losses;
   for (const Variant& variant : table.variants) {
     const auto result = statistics(final_losses(archive.finished(table, variant)));
-    if (!result || result->n < 2) return "A verdict needs at least two seeds of every model.";
-    losses.emplace_back(variant.label, *result);
+    losses.push_back({variant.label, result.value_or(Statistics())});
   }
-  const auto of = [&](const char* label) {
-    return std::find_if(losses.begin(), losses.end(),
-                        [&](const auto& each) { return each.first == label; })
-        ->second;
-  };
-  const Statistics gpt = of(kPlain), hybrid = of(kHybrid), control = of(kNoOperator);
-  std::vector<std::pair<std::string, double>> lower, higher, same;
-  for (const auto& [label, loss] : losses) {
-    if (label == kPlain) continue;
-    auto& list = !told_apart(loss, gpt) ? same : loss.mean < gpt.mean ? lower : higher;
-    list.emplace_back(label, loss.mean - gpt.mean);
-  }
-  std::string text = fmt::format("Against {} ({:.3f}), told apart by more than the sum of the standard deviations over {} seeds:", kPlain, gpt.mean, gpt.n);
-  text += lower.empty() ? " nothing has a lower loss" : fmt::format(" a lower loss has {}", differences(lower));
-  if (!higher.empty()) text += fmt::format("; a higher one {}", differences(higher));
-  if (!same.empty()) text += fmt::format("; not told apart: {}", differences(same));
-  const std::string operators =
-      !told_apart(hybrid, control) ? "makes no difference that these seeds show"
-      : hybrid.mean < control.mean ? "helps"
-                                   : "harms";
-  return text + fmt::format(". {} ends at {:.3f}, the same model without its operator at {:.3f}: on "
-                            "this text, at this size, the operator {}.",
-                            kHybrid, hybrid.mean, control.mean, operators);
+  return language_verdict(losses, kPlain, kHybrid, kNoOperator);
 }
 
 std::vector<Table> tables(const Experiment& experiment, RunArchive& archive) {
@@ -171,7 +132,8 @@ Experiment language_experiment() {
       .claim = "The paper names language models as an application and has no numbers for them.",
       .method =
           "All architectures at their matched sizes learn to predict the next character of a text. "
-          "They are causal: operators see the mean of the positions so far. The hybrid's control is "
+          "They are causal: operators see the mean of the positions so far. The hybrid's control "
+          "is "
           "the same model without its operator. Losses are in nats a character, over the whole "
           "validation split, the last tenth of the text.",
       .plan_seed = plan,
