@@ -35,10 +35,21 @@ std::shared_ptr<const train::TrainingData> other_data(const EvalOptions& options
   return load_training_data(config);
 }
 
+// The same number means something else to another tokenizer.
+void require_same_tokenizer(const EvalOptions& options) {
+  const auto own = options.folder().read_tokenizer();
+  const std::filesystem::path other = std::filesystem::path(options.data) / data::kTokenizerFile;
+  if (!own || !base::is_there(other)) return;
+  if (own->to_json() != data::read_tokenizer(other)->to_json()) {
+    throw InputError(fmt::format("{} is another tokenizer than the run's", other.string()));
+  }
+}
+
 void run_eval(const EvalOptions& options) {
   const auto model = options.model();
   const auto data = options.data.empty() ? options.training_data() : other_data(options);
   data->require_fits(model->config());
+  if (!options.data.empty()) require_same_tokenizer(options);
   const auto split = options.split == "val" ? train::Split::val : train::Split::train;
   const train::Evaluation evaluation = data->evaluate(*model, split);
   const train::Extent extent = data->extent(split);

@@ -53,7 +53,7 @@ infer::ModelSource load(const GenerateOptions& options) {
 }
 
 std::string prompt_text(const GenerateOptions& options) {
-  if (options.prompt_file == "-") return read_standard_input();
+  if (options.prompt_file == "-") return read_standard_input(kLargestPrompt);
   if (!options.prompt_file.empty()) return base::read_text(options.prompt_file, kLargestPrompt);
   return options.prompt;
 }

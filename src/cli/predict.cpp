@@ -50,7 +50,7 @@ torch::Tensor read_input(const PredictOptions& options, const models::ModelConfi
   const bool stream = options.input == kStream;
   const std::string name = stream ? "standard input" : options.input;
   const torch::Tensor array =
-      stream ? base::parse_npy(read_standard_input(), name) : base::read_npy(options.input);
+      stream ? base::parse_npy(read_standard_input(SIZE_MAX), name) : base::read_npy(options.input);
   const auto wrong = [&](const char* what, int64_t given, const char* wanted, int64_t size) {
     return InputError(fmt::format("{}: {} is {}; the model of {} takes {} {}", name, what, given,
                                   options.run, wanted, size));

@@ -90,7 +90,10 @@ class KeptInput {
     ssize_t count = -1;
     do {
       if (received_signal() != 0) throw Interrupted(received_signal());
-      if (::poll(&input, 1, -1) >= 0) count = ::read(STDIN_FILENO, out, most);
+      // A signal may also come just before the waiting begins.
+      const int ready = ::poll(&input, 1, /*milliseconds=*/200);
+      if (ready == 0) errno = EINTR;
+      if (ready > 0) count = ::read(STDIN_FILENO, out, most);
     } while (count < 0 && errno == EINTR);
     if (count < 0) {
       throw InputError(fmt::format("cannot read standard input: {}", std::strerror(errno)));

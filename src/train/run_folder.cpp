@@ -116,6 +116,11 @@ void RunFolder::create(const TrainConfig& config, bool replace) const {
     if (!config.fitted) load_training_data(config)->fit(manifest.config);
   }
   const bool was_there = is_there(path_);
+  std::error_code no_data;
+  if (was_there && fs::equivalent(path_, manifest.config.data, no_data)) {
+    throw InputError(fmt::format("{}: that is the folder of the data; a run needs one of its own",
+                                 path_.string()));
+  }
   base::make_folder(path_);
   const base::FileLock lock = lock_run(*this);
   if (exists() && !replace) {

@@ -50,6 +50,14 @@ one_line "nowhere"
 expect_exit 0 "$edelta" train --model gpt --task stability --preset smoke --iterations 1 --out "$work/vectors"
 expect_exit 2 "$edelta" generate "$work/vectors"
 one_line "vectors"
+# Other tokens of the same number mean something else; a run does not go where its data is.
+sed 's/v/w/' "$work/book.txt" >"$work/other.txt"
+expect_exit 0 "$edelta" text "$work/other.txt" --tokenizer chars --out "$work/other"
+expect_exit 2 "$edelta" eval "$run" --data "$work/other"
+one_line "another tokenizer"
+expect_exit 2 "$edelta" train --model gpt --data "$work/chars" --iterations 1 --out "$work/chars" --force
+one_line "folder of the data"
+cmp "$work/chars/tokenizer.json" "$run/tokenizer.json" || fail "the data was changed"
 printf '{"a":1}' >"$run/tokenizer.json"
 expect_exit 2 "$edelta" generate "$run" --prompt the
 one_line "tokenizer.json"

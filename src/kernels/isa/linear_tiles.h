@@ -6,11 +6,11 @@
 
 #include "kernels/isa/dropped_tiles.h"
 #include "kernels/isa/normed_input.h"
+#include "kernels/isa/right_weight.h"
 #include "kernels/isa/rows.h"
 #include "kernels/isa/thread_gradients.h"
 #include "kernels/isa/tile_product.h"
 #include "kernels/isa/token_tiles.h"
-#include "kernels/isa/transpose.h"
 #include "kernels/linear.h"
 #include "kernels/scratch.h"
 
@@ -22,18 +22,18 @@ void linear_forward_tiles(const LinearForward& a, const TokenTiles& tiles, const
   Scratch scratch;
   const NormedInput input(a, tiles, scratch);
   const int64_t packed_stride = padded(a.out);
-  float* packed = scratch.floats(a.in * packed_stride);
   const TileOutput output(a.dropout, tiles, a.out, a.residual, a.bias, a.y, scratch);
-  const TileProduct product = TileProduct::of_rows(
+  const TileProduct product = TileProduct::of_weight(
       tiles, a.out, a.in, {input.stride(), packed_stride, a.out}, output.form());
+  const RightWeight weight(product, a.weight, a.out, a.in, packed_stride, scratch);
 #pragma omp parallel num_threads(tiles.threads())
   {
-    shared_transpose(a.weight, a.out, a.in, packed, packed_stride);
+    const float* right = weight.shared();
     const int thread = omp_get_thread_num();
 #pragma omp for schedule(static)
     for (int64_t tile = 0; tile < tiles.count(); ++tile) {
       const float* n = input.forward(tile, thread, a.eps, a.mean, a.rstd);
-      product(tiles.rows(tile), n, packed, output.start(tile, thread));
+      product(tiles.rows(tile), n, right, output.start(tile, thread));
       output.finish(tile, thread);
       after(tile);
     }

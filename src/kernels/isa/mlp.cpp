@@ -5,11 +5,11 @@
 #include "kernels/isa/dropped_tiles.h"
 #include "kernels/isa/normed_input.h"
 #include "kernels/isa/past_caches.h"
+#include "kernels/isa/right_weight.h"
 #include "kernels/isa/rows.h"
 #include "kernels/isa/thread_gradients.h"
 #include "kernels/isa/tile_product.h"
 #include "kernels/isa/token_tiles.h"
-#include "kernels/isa/transpose.h"
 #include "kernels/isa/vector_math.h"
 #include "kernels/scratch.h"
 
@@ -100,18 +100,18 @@ void mlp_forward(const MlpForward& a) {
   const NormedInput input(a, tiles, scratch);
   const int64_t hidden_stride = padded(a.hidden);
   const int64_t out_stride = padded(a.out);
-  float* fc = scratch.floats(a.in * hidden_stride);
-  float* proj = scratch.floats(a.hidden * out_stride);
   float* hidden = scratch.floats(tiles.threads() * tiles.rows() * hidden_stride);
-  const TileProduct expand = TileProduct::of_rows(
+  const TileProduct expand = TileProduct::of_weight(
       tiles, a.hidden, a.in, {input.stride(), hidden_stride, hidden_stride}, Gemm::C::overwrite);
   const TileOutput output(a.dropout, tiles, a.out, a.residual, a.proj_bias, a.y, scratch);
-  const TileProduct project = TileProduct::of_rows(
+  const TileProduct project = TileProduct::of_weight(
       tiles, a.out, a.hidden, {hidden_stride, out_stride, a.out}, output.form());
+  const RightWeight fc_weight(expand, a.fc_weight, a.hidden, a.in, hidden_stride, scratch);
+  const RightWeight proj_weight(project, a.proj_weight, a.out, a.hidden, out_stride, scratch);
 #pragma omp parallel num_threads(tiles.threads())
   {
-    shared_transpose(a.fc_weight, a.hidden, a.in, fc, hidden_stride);
-    shared_transpose(a.proj_weight, a.out, a.hidden, proj, out_stride);
+    const float* fc = fc_weight.shared();
+    const float* proj = proj_weight.shared();
     const int thread = omp_get_thread_num();
     float* h = hidden + thread * tiles.rows() * hidden_stride;
 #pragma omp for schedule(static)

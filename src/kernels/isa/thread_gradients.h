@@ -1,5 +1,6 @@
 // Sums over all tokens, the same for every run with the same number of threads: each thread adds up
-// its own tiles in memory of its own, and the threads' sums are then added in a fixed order.
+// its own tiles in memory of its own, the first one in the gradient itself, and the threads' sums
+// are then added to that in a fixed order.
 #pragma once
 
 #include <omp.h>
@@ -19,14 +20,15 @@ class ThreadGradients {
    public:
     float* operator[](int index) const {
       const Piece& piece = all_.pieces_[index];
-      return piece.gradient == nullptr ? nullptr : memory_ + piece.offset;
+      return piece.gradient == nullptr || memory_ == nullptr ? piece.gradient
+                                                             : memory_ + piece.offset;
     }
 
    private:
     friend class ThreadGradients;
     Sums(const ThreadGradients& all, float* memory) : all_(all), memory_(memory) {}
     const ThreadGradients& all_;
-    float* memory_;
+    float* memory_;  // null: the gradients themselves
   };
 
   // Before the parallel region: the gradients with their number of floats (null: not wanted), then
@@ -36,11 +38,17 @@ class ThreadGradients {
     pieces_[index] = {gradient, count, size_};
     size_ += (count + 15) / 16 * 16;
   }
-  void allocate(Scratch& scratch, int threads) { memory_ = scratch.floats(threads * size_); }
+  void allocate(Scratch& scratch, int threads) { memory_ = scratch.floats((threads - 1) * size_); }
 
   // First thing in the region, by each thread.
   Sums start(int thread) const {
-    float* mine = memory_ + thread * size_;
+    if (thread == 0) {
+      for (const Piece& piece : pieces_) {
+        if (piece.count > 0) std::memset(piece.gradient, 0, piece.count * sizeof(float));
+      }
+      return Sums(*this, nullptr);
+    }
+    float* mine = memory_ + (thread - 1) * size_;
     std::memset(mine, 0, size_ * sizeof(float));
     return Sums(*this, mine);
   }
@@ -49,6 +57,7 @@ class ThreadGradients {
   void shared_reduce() const { shared_reduce(omp_get_num_threads()); }
   // The same where the sums are those of so many parts, whoever started them.
   void shared_reduce(int threads) const {
+    if (threads == 1) return;
     for (const Piece& piece : pieces_) {
 #pragma omp for schedule(static) nowait
       for (int64_t first = 0; first < piece.count; first += kChunk) {
@@ -65,11 +74,9 @@ class ThreadGradients {
   };
 
   void reduce(const Piece& piece, int64_t first, int64_t count, int threads) const {
-    const float* sums = memory_ + piece.offset + first;
     float* out = piece.gradient + first;
-    std::memcpy(out, sums, count * sizeof(float));
     for (int thread = 1; thread < threads; ++thread) {
-      const float* more = sums + thread * size_;
+      const float* more = memory_ + (thread - 1) * size_ + piece.offset + first;
 #pragma omp simd
       for (int64_t i = 0; i < count; ++i) out[i] += more[i];
     }

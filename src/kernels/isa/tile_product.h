@@ -1,6 +1,8 @@
 // Matrix products in which one dimension is the tokens of a tile.
 #pragma once
 
+#include <cblas.h>
+
 #include <algorithm>
 #include <cstdint>
 
@@ -9,78 +11,109 @@
 
 namespace edelta::kernels::EDELTA_ISA {
 
-// One product for every tile, the shorter last one included. Wide results are made in blocks of
-// columns, and long sums in parts, so that the block of B in use stays in L2, and its rows' pages
-// in the TLB, while the rows of A pass over it.
+// One product for every tile, the shorter last one included. Beside weights that stay in L2 it is
+// code that libxsmm generates, for blocks of columns, so that the block of B in use stays in L2
+// while the rows of A pass over it. Else it is OpenBLAS, which packs what it multiplies; called in
+// a parallel region, it computes with the calling thread alone.
 class TileProduct {
  public:
   // C[rows×n] = A[rows×k]·B[k×n], or C += …
   static TileProduct of_rows(const TokenTiles& tiles, int64_t n, int64_t k, Gemm::Strides strides,
                              Gemm::C c) {
-    const int64_t depth = std::min(k, kMostRowsOfB);
-    const auto gemm = [&](int64_t rows, int64_t columns, int64_t sum, bool first) {
-      return Gemm(rows, columns, sum, strides, Gemm::A::plain, first ? c : Gemm::C::accumulate);
-    };
-    return TileProduct(tiles, n, column_block(n, depth), k, depth, strides.b, gemm);
+    const Shape shape{CblasNoTrans, CblasNoTrans, n, k, strides, c};
+    return of_rows(tiles, shape, n * k > kMostOfWeight);
   }
+
+  // The same with B = Wᵀ, W[n×k]. W is taken as it is stored, or packed by the caller with rows of
+  // `strides.b` floats: see takes_stored().
+  static TileProduct of_weight(const TokenTiles& tiles, int64_t n, int64_t k, Gemm::Strides strides,
+                               Gemm::C c) {
+    const bool stored = n * k > kMostOfWeight;
+    if (stored) strides.b = k;
+    const Shape shape{CblasNoTrans, stored ? CblasTrans : CblasNoTrans, n, k, strides, c};
+    return of_rows(tiles, shape, stored);
+  }
+  bool takes_stored() const { return shape_.b == CblasTrans; }
 
   // C[m×n] += A[rows×m]ᵀ·B[rows×n]: what a tile adds to the gradient of a weight.
   static TileProduct over_rows(const TokenTiles& tiles, int64_t m, int64_t n,
                                Gemm::Strides strides) {
-    const auto gemm = [&](int64_t rows, int64_t columns, int64_t, bool) {
+    const auto gemm = [&](int64_t rows, int64_t columns) {
       return Gemm(m, columns, rows, strides, Gemm::A::transposed, Gemm::C::accumulate);
     };
-    return TileProduct(tiles, n, column_block(n, tiles.rows()), 1, 1, strides.b, gemm);
+    return TileProduct(tiles, {CblasTrans, CblasNoTrans, n, m, strides, Gemm::C::accumulate},
+                       tiles.rows(), m * n > kMostOfGradient, gemm);
   }
 
   void operator()(int64_t rows, const float* a, const float* b, float* c) const {
-    const Parts& parts = rows == rows_ ? whole_ : last_;
-    for (int64_t column = 0; column < columns_; column += block_) {
-      const bool full = column + block_ <= columns_;
-      for (int64_t k = 0; k < sum_; k += depth_) {
-        const Pair& gemm = k == 0 ? parts.first : k + depth_ <= sum_ ? parts.middle : parts.end;
-        (full ? gemm.block : gemm.rest)(a + k, b + k * b_stride_ + column, c + column);
-      }
+    if (packs_) return multiply_packed(rows, a, b, c);
+    const Blocks& blocks = rows == rows_ ? whole_ : last_;
+    for (int64_t column = 0; column < shape_.n; column += block_) {
+      const Gemm& gemm = column + block_ <= shape_.n ? blocks.block : blocks.rest;
+      gemm(a, b + column, c + column);
     }
   }
 
  private:
-  struct Pair {
+  struct Shape {
+    CBLAS_TRANSPOSE a, b;
+    int64_t n, inner;  // columns, and the dimension that is not the tokens
+    Gemm::Strides strides;
+    Gemm::C c;
+  };
+  struct Blocks {
     Gemm block, rest;
   };
-  struct Parts {
-    Pair first, middle, end;
-  };
 
-  template <typename MakeGemm>
-  TileProduct(const TokenTiles& tiles, int64_t n, int64_t block, int64_t sum, int64_t depth,
-              int64_t b_stride, const MakeGemm& gemm)
-      : rows_(tiles.rows()),
-        columns_(n),
-        block_(block),
-        sum_(sum),
-        depth_(depth),
-        b_stride_(b_stride),
-        whole_(parts(tiles.rows(), gemm)),
-        last_(parts(tiles.last_rows(), gemm)) {}
-
-  template <typename MakeGemm>
-  Parts parts(int64_t rows, const MakeGemm& gemm) const {
-    const auto pair = [&](int64_t depth, bool first) {
-      return Pair{gemm(rows, block_, depth, first), gemm(rows, columns_ % block_, depth, first)};
+  static TileProduct of_rows(const TokenTiles& tiles, const Shape& shape, bool packs) {
+    const auto gemm = [&](int64_t rows, int64_t columns) {
+      return Gemm(rows, columns, shape.inner, shape.strides, Gemm::A::plain, shape.c);
     };
-    return {pair(depth_, true), pair(depth_, false), pair(sum_ % depth_, false)};
+    return TileProduct(tiles, shape, shape.inner, packs, gemm);
   }
 
-  static constexpr int64_t kMostRowsOfB = 512;
+  // `b_rows`: those of B.
+  template <typename MakeGemm>
+  TileProduct(const TokenTiles& tiles, const Shape& shape, int64_t b_rows, bool packs,
+              const MakeGemm& gemm)
+      : rows_(tiles.rows()),
+        block_(column_block(shape.n, b_rows)),
+        shape_(shape),
+        packs_(packs),
+        whole_(blocks(tiles.rows(), gemm)),
+        last_(blocks(tiles.last_rows(), gemm)) {}
+
+  template <typename MakeGemm>
+  Blocks blocks(int64_t rows, const MakeGemm& gemm) const {
+    if (packs_) rows = 0;  // nothing is generated for no rows
+    return {gemm(rows, block_), gemm(rows, shape_.n % block_)};
+  }
+
   static int64_t column_block(int64_t n, int64_t k) {
     constexpr int64_t kBlockFloats = 64 * 1024;
     return std::min(n, std::max<int64_t>(kBlockFloats / k / 64 * 64, 64));
   }
 
-  int64_t rows_, columns_, block_;
-  int64_t sum_, depth_, b_stride_;
-  Parts whole_, last_;
+  void multiply_packed(int64_t rows, const float* a, const float* b, float* c) const {
+    const bool of_rows = shape_.a == CblasNoTrans;
+    cblas_sgemm(CblasRowMajor, shape_.a, shape_.b, of_rows ? rows : shape_.inner, shape_.n,
+                of_rows ? shape_.inner : rows, 1, a, shape_.strides.a, b, shape_.strides.b,
+                shape_.c == Gemm::C::accumulate ? 1 : 0, c, shape_.strides.c);
+  }
+
+  // Floats of a weight, and of a weight's gradient, for which generated code is the faster one:
+  // measured for AVX2 (weights of 64² to 3072·768, tiles of 96 and 256 rows); for AVX-512 the size
+  // of the L2 cache.
+#ifdef __AVX512F__
+  static constexpr int64_t kMostOfWeight = 1 << 18, kMostOfGradient = 1 << 18;
+#else
+  static constexpr int64_t kMostOfWeight = 1 << 17, kMostOfGradient = 1 << 15;
+#endif
+
+  int64_t rows_, block_;
+  Shape shape_;
+  bool packs_;
+  Blocks whole_, last_;
 };
 
 }  // namespace edelta::kernels::EDELTA_ISA

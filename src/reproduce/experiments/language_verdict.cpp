@@ -43,9 +43,8 @@ std::string language_verdict(const std::vector<LanguageLoss>& losses, const std:
   };
   const std::string lower = those(Order::lower), same = those(Order::same),
                     higher = those(Order::higher);
-  std::string text =
-      fmt::format("Against {} ({:.3f}), {} with a lower loss", plain, first.mean,
-                  lower.empty() ? "nothing ends" : fmt::format("{} end", lower));
+  std::string text = fmt::format("Against {} ({:.3f}), {} with a lower loss", plain, first.mean,
+                                 lower.empty() ? "nothing ends" : fmt::format("{} end", lower));
   if (!higher.empty()) text += fmt::format(", {} with a higher one", higher);
   if (!same.empty()) text += fmt::format("; not told apart from it: {}", same);
   text += fmt::format(
@@ -54,12 +53,13 @@ std::string language_verdict(const std::vector<LanguageLoss>& losses, const std:
       first.n);
   const Statistics with = loss_of(hybrid), without = loss_of(control);
   const Order order = against(with, without);
-  return text + fmt::format(" {} ends at {:.3f}, the same model without its operator at {:.3f}: on "
-                            "this text, at this size, the operator {}.",
-                            hybrid, with.mean, without.mean,
-                            order == Order::lower  ? "helps"
-                            : order == Order::same ? "makes no difference that these seeds show"
-                                                   : "harms");
+  return text + fmt::format(
+                    " {} ends at {:.3f}, the same model without its operator at {:.3f}: on "
+                    "this text, at this size, the operator {}.",
+                    hybrid, with.mean, without.mean,
+                    order == Order::lower  ? "helps"
+                    : order == Order::same ? "makes no difference that these seeds show"
+                                           : "harms");
 }
 
 }  // namespace edelta::reproduce
