@@ -89,7 +89,8 @@ std::vector<Table> tables(const Experiment& experiment, RunArchive& archive) {
                                     [](const Column& column) { return column.key == "final"; });
     table.columns.insert(final + 1, {"bits_per_byte", "bits per byte", false});
     add_product_errors(archive, training, table);
-    table.columns.insert(table.columns.end() - 1, {"speed", "characters/s in training"});
+    table.columns.insert(table.columns.end() - 1,
+                         {"speed", "characters/s in training, validation included"});
     for (size_t i = 0; i < table.rows.size(); ++i) {
       const Runs runs = archive.finished(training, training.variants[i]);
       table.rows[i].set("bits_per_byte", mean_cell(measured(runs, "bits_per_byte")));
