@@ -11,7 +11,7 @@
 namespace edelta::reproduce {
 namespace {
 
-constexpr const char* kName = "configs";
+constexpr const char* kConfigs = "configs";
 
 const std::map<std::string, int64_t>& paper_counts() {
   static const std::map<std::string, int64_t> counts{{"gpt", 1780224},
@@ -22,18 +22,18 @@ const std::map<std::string, int64_t>& paper_counts() {
   return counts;
 }
 
-void plan(const Experiment&, Plan& plan) {
-  plan.add_measurement(kName, CountParameters{}, /*seconds=*/1);
+void plan_configs(const Experiment&, Plan& plan) {
+  plan.add_measurement(kConfigs, CountParameters{}, /*seconds=*/1);
 }
 
-std::vector<Table> tables(const Experiment&, RunArchive& archive) {
-  Table table{.id = kName,
+std::vector<Table> configs_tables(const Experiment&, RunArchive& archive) {
+  Table table{.id = kConfigs,
               .title = "Matched configurations",
               .columns = {{"layers", "layers"},
                           {"width", "width D"},
                           {"paper", "parameters, paper"},
                           {"parameters", "parameters, here"}}};
-  const auto counts = archive.measurement(kName, models::parameter_counts_from_json);
+  const auto counts = archive.measurement(kConfigs, models::parameter_counts_from_json);
   if (!counts) {
     table.verdict = Verdict{"not run", "nothing has been counted"};
     return {table};
@@ -61,12 +61,12 @@ std::vector<Table> tables(const Experiment&, RunArchive& archive) {
 
 Experiment configs_experiment() {
   return {
-      .name = kName,
+      .name = kConfigs,
       .title = "Matched configurations",
       .claim = "The five architectures are compared at nearly the same number of parameters.",
       .method = "Counted as the paper does: the token model with block 64, vocabulary 1, no bias.",
-      .plan_once = plan,
-      .tables = tables};
+      .plan_once = plan_configs,
+      .tables = configs_tables};
 }
 
 }  // namespace edelta::reproduce

@@ -32,7 +32,7 @@ const std::vector<Variant>& variants() {
   return all;
 }
 
-std::string probe_name(const Variant& variant, uint64_t seed) {
+std::string depth_probe_name(const Variant& variant, uint64_t seed) {
   std::string name = "depth-" + variant.model;
   for (const auto& [key, value] : variant.settings.items()) {
     name += fmt::format("-{}={}", key, value.get<std::string>());
@@ -40,17 +40,17 @@ std::string probe_name(const Variant& variant, uint64_t seed) {
   return fmt::format("{}-seed{}", name, seed);
 }
 
-void plan(const Experiment&, Plan& plan, uint64_t seed) {
+void plan_depth(const Experiment&, Plan& plan, uint64_t seed) {
   for (const Variant& variant : variants()) {
     probes::DepthProbeOptions options = plan.preset().depth;
     options.models = {variant.model};
     options.model_settings.update(variant.settings);
     options.seed = seed;
-    plan.add_measurement(probe_name(variant, seed), options, /*seconds=*/40);
+    plan.add_measurement(depth_probe_name(variant, seed), options, /*seconds=*/40);
   }
 }
 
-std::string scope(const Experiment&, const RunArchive& archive) {
+std::string depth_scope(const Experiment&, const RunArchive& archive) {
   const probes::DepthProbeOptions& options = archive.preset().depth;
   return fmt::format(
       "In this run: {} layers of width {}, {} with {} positions, {} iterations by the preset {}, "
@@ -71,7 +71,7 @@ class Probes {
     for (const Variant& variant : variants()) {
       for (const uint64_t seed : archive.manifest().seeds) {
         const auto runs =
-            archive.measurement(probe_name(variant, seed), probes::depth_runs_from_json);
+            archive.measurement(depth_probe_name(variant, seed), probes::depth_runs_from_json);
         if (!runs) continue;
         runs_[variant.label].insert(runs_[variant.label].end(), runs->begin(), runs->end());
       }
@@ -176,7 +176,7 @@ Table loss_table(const Probes& probes, const std::vector<int64_t>& depths) {
   return table;
 }
 
-std::vector<Table> tables(const Experiment&, RunArchive& archive) {
+std::vector<Table> depth_tables(const Experiment&, RunArchive& archive) {
   const Probes probes(archive);
   const std::vector<int64_t>& depths = archive.preset().depth.layers;
   std::vector<Table> list;
@@ -207,7 +207,7 @@ Panel layers_panel(const Probes& probes, const std::string& title, const std::st
   return panel;
 }
 
-std::vector<Figure> figures(const Experiment&, RunArchive& archive) {
+std::vector<Figure> depth_figures(const Experiment&, RunArchive& archive) {
   const Probes probes(archive);
   const int64_t deepest = archive.preset().depth.layers.back();
   std::set<size_t> counts;
@@ -247,10 +247,10 @@ Experiment depth_experiment() {
           "Models of one width and growing depth, at their initial weights and after a short "
           "training: the residual stream after every block, the gradient of the task’s loss "
           "there, how alike tokens and streams become, and the product of all operators.",
-      .plan_seed = plan,
-      .scope = scope,
-      .tables = tables,
-      .figures = figures};
+      .plan_seed = plan_depth,
+      .scope = depth_scope,
+      .tables = depth_tables,
+      .figures = depth_figures};
 }
 
 }  // namespace edelta::reproduce

@@ -12,10 +12,10 @@ namespace {
 
 using bench::ModelBench;
 
-constexpr const char* kName = "efficiency";
+constexpr const char* kEfficiency = "efficiency";
 
-void plan(const Experiment&, Plan& plan) {
-  plan.add_timing(kName, plan.preset().bench, /*seconds=*/330);
+void plan_efficiency(const Experiment&, Plan& plan) {
+  plan.add_timing(kEfficiency, plan.preset().bench, /*seconds=*/330);
 }
 
 Row model_row(const ModelBench& model) {
@@ -29,8 +29,8 @@ Row model_row(const ModelBench& model) {
   return row;
 }
 
-std::vector<Table> tables(const Experiment&, RunArchive& archive) {
-  Table table{.id = kName,
+std::vector<Table> efficiency_tables(const Experiment&, RunArchive& archive) {
+  Table table{.id = kEfficiency,
               .title = "Training steps at the matched sizes",
               .columns = {{"step", "step, s"},
                           {"composite", "step in plain libtorch, s"},
@@ -38,7 +38,7 @@ std::vector<Table> tables(const Experiment&, RunArchive& archive) {
                           {"gflop", "GFLOP a step"},
                           {"peak", "share of the FMA peak"},
                           {"inference", "inference, tokens/s"}}};
-  const auto report = archive.measurement(kName, bench::bench_report_from_json);
+  const auto report = archive.measurement(kEfficiency, bench::bench_report_from_json);
   if (!report) {
     table.verdict = Verdict{"not run", "no step has been timed"};
     return {table};
@@ -52,7 +52,7 @@ std::vector<Table> tables(const Experiment&, RunArchive& archive) {
   return {table};
 }
 
-std::vector<Figure> figures(const Experiment&, RunArchive& archive) {
+std::vector<Figure> efficiency_figures(const Experiment&, RunArchive& archive) {
   Panel times{.title = "time of a training step", .kind = PanelKind::bars, .y = {"seconds"}};
   Panel shares{.title = "share of the FMA peak", .kind = PanelKind::bars, .y = {"share"}};
   Curve fused, composite, share;
@@ -60,7 +60,7 @@ std::vector<Figure> figures(const Experiment&, RunArchive& archive) {
     curve.x.push_back(static_cast<double>(curve.x.size()));
     curve.y.push_back(value);
   };
-  const auto report = archive.measurement(kName, bench::bench_report_from_json);
+  const auto report = archive.measurement(kEfficiency, bench::bench_report_from_json);
   for (const ModelBench& model : report ? report->results : std::vector<ModelBench>{}) {
     times.categories.push_back(model.model);
     add(fused, model.fused.step());
@@ -76,14 +76,14 @@ std::vector<Figure> figures(const Experiment&, RunArchive& archive) {
   show(times, "fused kernels", fused);
   show(times, "plain libtorch", composite);
   show(shares, "fused kernels", share);
-  return {figure(kName, "Time of a training step",
+  return {figure(kEfficiency, "Time of a training step",
                  "The fastest of the repetitions, at the matched sizes.", {times, shares})};
 }
 
 }  // namespace
 
 Experiment efficiency_experiment() {
-  return {.name = kName,
+  return {.name = kEfficiency,
           .title = "Time of a training step",
           .ours = true,
           .claim = "",
@@ -92,9 +92,9 @@ Experiment efficiency_experiment() {
               "steps at the matched sizes, fused kernels against plain libtorch, and "
               "the share of the processor's measured peak of fused multiply-adds (FMA); the "
               "fastest of the repetitions.",
-          .plan_once = plan,
-          .tables = tables,
-          .figures = figures};
+          .plan_once = plan_efficiency,
+          .tables = efficiency_tables,
+          .figures = efficiency_figures};
 }
 
 }  // namespace edelta::reproduce

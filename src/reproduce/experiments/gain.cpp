@@ -16,7 +16,7 @@
 namespace edelta::reproduce {
 namespace {
 
-std::vector<Table> tables(const Experiment& experiment, RunArchive& archive) {
+std::vector<Table> gain_tables(const Experiment& experiment, RunArchive& archive) {
   std::vector<Table> all;
   for (const TrainingTable& training : experiment.trainings) {
     Table table = training_table(archive, training);
@@ -59,7 +59,7 @@ Figure gain_figure(const Experiment& experiment, RunArchive& archive) {
       std::move(panels));
 }
 
-std::vector<Figure> figures(const Experiment& experiment, RunArchive& archive) {
+std::vector<Figure> gain_figures(const Experiment& experiment, RunArchive& archive) {
   return {gain_figure(experiment, archive), dynamics_figure(experiment, archive),
           first_gates_figure(experiment, archive)};
 }
@@ -98,8 +98,8 @@ Experiment gain_experiment() {
        .tasks = {"gyroscope", "stability", "near-pi", "near-pi-multi", "reversal"},
        .plateau = true});
   experiment.plan_seed = plan_probed_trainings;
-  experiment.tables = tables;
-  experiment.figures = figures;
+  experiment.tables = gain_tables;
+  experiment.figures = gain_figures;
   return experiment;
 }
 

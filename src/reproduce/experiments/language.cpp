@@ -24,7 +24,7 @@ constexpr const char* kNoOperator = "edelta, no operator";
 
 std::string samples_of(const std::string& run) { return "samples-" + run; }
 
-void plan(const Experiment& experiment, Plan& plan, uint64_t seed) {
+void plan_language(const Experiment& experiment, Plan& plan, uint64_t seed) {
   plan_probed_trainings(experiment, plan, seed);
   for (const TrainingTable& table : experiment.trainings) {
     for (const Variant& variant : table.variants) {
@@ -35,7 +35,7 @@ void plan(const Experiment& experiment, Plan& plan, uint64_t seed) {
   }
 }
 
-std::string scope(const Experiment& experiment, const RunArchive& archive) {
+std::string language_scope(const Experiment& experiment, const RunArchive& archive) {
   const TrainingTable& table = experiment.trainings.front();
   const SuiteManifest& manifest = archive.manifest();
   const train::TrainConfig config = training_config(archive.folder(), archive.preset(), table,
@@ -81,7 +81,7 @@ std::string verdict(RunArchive& archive, const TrainingTable& table) {
   return language_verdict(losses, kPlain, kHybrid, kNoOperator);
 }
 
-std::vector<Table> tables(const Experiment& experiment, RunArchive& archive) {
+std::vector<Table> language_tables(const Experiment& experiment, RunArchive& archive) {
   std::vector<Table> all;
   for (const TrainingTable& training : experiment.trainings) {
     Table table = training_table(archive, training);
@@ -102,12 +102,12 @@ std::vector<Table> tables(const Experiment& experiment, RunArchive& archive) {
   return all;
 }
 
-std::vector<Figure> figures(const Experiment& experiment, RunArchive& archive) {
+std::vector<Figure> language_figures(const Experiment& experiment, RunArchive& archive) {
   return {dynamics_figure(experiment, archive), first_gates_figure(experiment, archive)};
 }
 
 // The first seed's.
-std::vector<TextSample> samples(const Experiment& experiment, RunArchive& archive) {
+std::vector<TextSample> language_samples(const Experiment& experiment, RunArchive& archive) {
   std::vector<TextSample> all;
   for (const TrainingTable& table : experiment.trainings) {
     for (const Variant& variant : table.variants) {
@@ -137,11 +137,11 @@ Experiment language_experiment() {
           "is "
           "the same model without its operator. Losses are in nats a character, over the whole "
           "validation split, the last tenth of the text.",
-      .plan_seed = plan,
-      .scope = scope,
-      .tables = tables,
-      .figures = figures,
-      .samples = samples};
+      .plan_seed = plan_language,
+      .scope = language_scope,
+      .tables = language_tables,
+      .figures = language_figures,
+      .samples = language_samples};
   TrainingTable table{.id = "language-text",
                       .title = "Text: validation loss",
                       .task = kText,

@@ -26,13 +26,13 @@ struct PaperNorms {
   const char* model;
   double deviation, last_norm;
 };
-constexpr PaperNorms kPaper[] = {{"gpt", 0.474, 0.55},
-                                 {"ddl", 0.506, 0.50},
-                                 {"mhc", 0.543, 0.45},
-                                 {"jpmhc", 0.004, 1.00},
-                                 {"edelta", 0.001, 1.00}};
+constexpr PaperNorms kPaperNorms[] = {{"gpt", 0.474, 0.55},
+                                      {"ddl", 0.506, 0.50},
+                                      {"mhc", 0.543, 0.45},
+                                      {"jpmhc", 0.004, 1.00},
+                                      {"edelta", 0.001, 1.00}};
 
-std::string probe_name(const std::string& run) { return "norms-" + run; }
+std::string norms_probe_name(const std::string& run) { return "norms-" + run; }
 
 // The positions that the paper has, or all that the model sees where they are fewer.
 probes::NormProbeOptions probe_options(const train::TrainConfig& config) {
@@ -41,7 +41,7 @@ probes::NormProbeOptions probe_options(const train::TrainConfig& config) {
   return options;
 }
 
-std::string scope(const Experiment& experiment, const RunArchive& archive) {
+std::string norms_scope(const Experiment& experiment, const RunArchive& archive) {
   const TrainingTable& runs = experiment.trainings.front();
   const probes::NormProbeOptions options =
       probe_options(training_config(archive.folder(), archive.preset(), runs, runs.variants.front(),
@@ -50,13 +50,13 @@ std::string scope(const Experiment& experiment, const RunArchive& archive) {
                      training_scope(experiment, archive), options.sequences, options.positions);
 }
 
-void plan(const Experiment& experiment, Plan& plan, uint64_t seed) {
+void plan_norms(const Experiment& experiment, Plan& plan, uint64_t seed) {
   for (const TrainingTable& table : experiment.trainings) {
     for (const Variant& variant : table.variants) {
       const Step run = plan.add_training(table, variant, seed);
       const Training& training = *run.training();
       const ProbeNorms probe{training.folder, probe_options(training.config)};
-      plan.add_measurement(probe_name(run.name), probe, /*seconds=*/2, /*after=*/run.name);
+      plan.add_measurement(norms_probe_name(run.name), probe, /*seconds=*/2, /*after=*/run.name);
     }
   }
 }
@@ -66,7 +66,8 @@ std::vector<NormProbe> probes_of(RunArchive& archive, const TrainingTable& runs,
                                  const Variant& variant) {
   std::vector<NormProbe> found;
   for (const RunRecord* run : archive.runs(runs, variant)) {
-    const auto probe = archive.measurement(probe_name(run->name), probes::norm_probe_from_json);
+    const auto probe =
+        archive.measurement(norms_probe_name(run->name), probes::norm_probe_from_json);
     if (probe) found.push_back(*probe);
   }
   return found;
@@ -81,7 +82,7 @@ std::vector<double> finite(const std::vector<NormProbe>& probes, double NormProb
   return values;
 }
 
-std::vector<Table> tables(const Experiment& experiment, RunArchive& archive) {
+std::vector<Table> norms_tables(const Experiment& experiment, RunArchive& archive) {
   ComparedQuantity deviation("norm_deviation", "deviation", kLossTolerance);
   ComparedQuantity last_norm("last_norm", "last norm", kLossTolerance);
   Table table{.id = "norms",
@@ -91,7 +92,7 @@ std::vector<Table> tables(const Experiment& experiment, RunArchive& archive) {
                   "Deviation: mean over positions of |mean norm − 1|. The last position is the "
                   "100th, or the model's last where it sees fewer."};
   const TrainingTable& runs = experiment.trainings.front();
-  for (const PaperNorms& paper : kPaper) {
+  for (const PaperNorms& paper : kPaperNorms) {
     const auto variant =
         std::find_if(runs.variants.begin(), runs.variants.end(),
                      [&](const Variant& each) { return each.label == paper.model; });
@@ -128,7 +129,7 @@ Curve norm_curve(const std::vector<NormProbe>& probes) {
   return curve;
 }
 
-std::vector<Figure> figures(const Experiment& experiment, RunArchive& archive) {
+std::vector<Figure> norms_figures(const Experiment& experiment, RunArchive& archive) {
   Panel panel{.title = "norm of the output", .x = {"position"}, .y = {"mean norm"}};
   const TrainingTable& runs = experiment.trainings.front();
   std::set<size_t> counts;
@@ -159,10 +160,10 @@ Experiment norms_experiment() {
               "Random sequences of unit vectors go through the models of the stability table (best "
               "weights); the mean norm of what comes out, at each position.",
           .trainings = {stability_runs("norms-stability")},
-          .plan_seed = plan,
-          .scope = scope,
-          .tables = tables,
-          .figures = figures};
+          .plan_seed = plan_norms,
+          .scope = norms_scope,
+          .tables = norms_tables,
+          .figures = norms_figures};
 }
 
 }  // namespace edelta::reproduce

@@ -73,16 +73,16 @@ const std::vector<std::string>& operators_of(const SuitePreset& preset) {
   return chosen.empty() ? probes::reflection_operator_names() : chosen;
 }
 
-std::string probe_name(const std::string& op, uint64_t seed) {
+std::string reflection_probe_name(const std::string& op, uint64_t seed) {
   return fmt::format("reflection-{}-seed{}", op, seed);
 }
 
-void plan(const Experiment&, Plan& plan, uint64_t seed) {
+void plan_reflection(const Experiment&, Plan& plan, uint64_t seed) {
   for (const std::string& op : operators_of(plan.preset())) {
     probes::ReflectionProbeOptions options = plan.preset().reflection;
     options.operators = {op};
     options.seeds = {seed};
-    plan.add_measurement(probe_name(op, seed), options, /*seconds=*/20);
+    plan.add_measurement(reflection_probe_name(op, seed), options, /*seconds=*/20);
   }
 }
 
@@ -101,7 +101,7 @@ std::string others_text(const std::vector<std::string>& operators) {
   return others.empty() ? "" : fmt::format(" Beside the paper's, {}.", listed(others));
 }
 
-std::string scope(const Experiment&, const RunArchive& archive) {
+std::string reflection_scope(const Experiment&, const RunArchive& archive) {
   const probes::ReflectionProbeOptions& options = archive.preset().reflection;
   const std::vector<std::string>& operators = operators_of(archive.preset());
   return fmt::format("In this run: {} on {} samples of dimension {}, {} iterations with {}.{}",
@@ -116,7 +116,7 @@ class Trainings {
     for (const std::string& op : operators_) {
       for (const uint64_t seed : archive.manifest().seeds) {
         const auto runs =
-            archive.measurement(probe_name(op, seed), probes::reflection_runs_from_json);
+            archive.measurement(reflection_probe_name(op, seed), probes::reflection_runs_from_json);
         if (!runs) continue;
         for (const ReflectionRun& run : *runs) sizes_.insert(run.samples);
         runs_[op].insert(runs_[op].end(), runs->begin(), runs->end());
@@ -223,7 +223,7 @@ Table all_alignments(const Trainings& trainings) {
   return table;
 }
 
-std::vector<Table> tables(const Experiment&, RunArchive& archive) {
+std::vector<Table> reflection_tables(const Experiment&, RunArchive& archive) {
   const Trainings trainings(archive);
   std::vector<Table> list;
   for (const char* op : {"ddl", "hybrid", "jpmhc"}) {
@@ -283,7 +283,7 @@ Panel trajectories(const Trainings& trainings, const Quantity& quantity,
   return panel;
 }
 
-std::vector<Figure> figures(const Experiment&, RunArchive& archive) {
+std::vector<Figure> reflection_figures(const Experiment&, RunArchive& archive) {
   const Trainings trainings(archive);
   const std::vector<std::string>& all = trainings.operators();
   return {figure(
@@ -307,10 +307,10 @@ Experiment reflection_experiment() {
       .method =
           "Operators alone, without a transformer; “hybrid” is the operator of edelta. Trained "
           "with AdamW at a learning rate of 10⁻³.",
-      .plan_seed = plan,
-      .scope = scope,
-      .tables = tables,
-      .figures = figures};
+      .plan_seed = plan_reflection,
+      .scope = reflection_scope,
+      .tables = reflection_tables,
+      .figures = reflection_figures};
 }
 
 }  // namespace edelta::reproduce

@@ -18,10 +18,10 @@ namespace {
 using geometry::GateRegulariser;
 using torch::Tensor;
 
-constexpr const char* kName = "theorems";
+constexpr const char* kTheorems = "theorems";
 
-void plan(const Experiment&, Plan& plan) {
-  plan.add_measurement(kName, plan.preset().theorems, /*seconds=*/10);
+void plan_theorems(const Experiment&, Plan& plan) {
+  plan.add_measurement(kTheorems, plan.preset().theorems, /*seconds=*/10);
 }
 
 Row theorem_row(const verify::TheoremRow& theorem) {
@@ -37,14 +37,14 @@ Row theorem_row(const verify::TheoremRow& theorem) {
   return row;
 }
 
-std::string scope(const Experiment&, const RunArchive& archive) {
+std::string theorems_scope(const Experiment&, const RunArchive& archive) {
   const verify::TheoremOptions& options = archive.preset().theorems;
   return fmt::format("In this run: {} operators of each of the sizes {}.", options.samples,
                      listed(options.sizes));
 }
 
-std::vector<Table> tables(const Experiment&, RunArchive& archive) {
-  Table table{.id = kName,
+std::vector<Table> theorems_tables(const Experiment&, RunArchive& archive) {
+  Table table{.id = kTheorems,
               .title = "Statements, by their worst case",
               .columns = {{"statement", "statement"},
                           {"measured", "measured"},
@@ -56,7 +56,7 @@ std::vector<Table> tables(const Experiment&, RunArchive& archive) {
                   "reflection along k; Δ = I − β k kᵀ: the delta operator; G = γQ + (1 − γ)H: the "
                   "hybrid, with the gate γ. Worst: the largest over all operators that were tried, "
                   "or the smallest where the bound is a lower one."};
-  const auto report = archive.measurement(kName, verify::theorem_report_from_json);
+  const auto report = archive.measurement(kTheorems, verify::theorem_report_from_json);
   if (!report) {
     table.verdict = Verdict{"not run", "the statements have not been checked"};
     return {table};
@@ -104,7 +104,7 @@ Figure regulariser_figure() {
 }
 
 Experiment theorems_experiment() {
-  return {.name = kName,
+  return {.name = kTheorems,
           .title = "The theorems, numerically",
           .claim =
               "Cayley rotations are exactly orthogonal and never reach the eigenvalue −1, "
@@ -112,9 +112,9 @@ Experiment theorems_experiment() {
           .method =
               "Every statement is measured on random operators of several sizes, by the code "
               "that trains; it holds or fails by its worst case.",
-          .plan_once = plan,
-          .scope = scope,
-          .tables = tables,
+          .plan_once = plan_theorems,
+          .scope = theorems_scope,
+          .tables = theorems_tables,
           .figures = [](const Experiment&, RunArchive&) {
             return std::vector<Figure>{regulariser_figure()};
           }};
