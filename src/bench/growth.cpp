@@ -17,13 +17,16 @@ constexpr int64_t kLength = 128;
 constexpr int64_t kTokens = 2048;  // of a step, at least one sequence
 constexpr int64_t kRepetitions = 3;
 
-GrowthPoint measure(models::ModelConfig config, int64_t value, int64_t batch, int64_t length) {
+GrowthPoint measure(models::ModelConfig config, int64_t value, int64_t batch, int64_t length,
+                    bool compare) {
   config.block_size = std::max(config.block_size, length);
   validate(config);
   const ModelBench bench = bench_model(
-      config, {.batch = batch, .length = length, .repetitions = kRepetitions, .compare = false});
+      config, {.batch = batch, .length = length, .repetitions = kRepetitions, .compare = compare});
   const double step = bench.fused.step();
-  return {value, batch, length, step, step / static_cast<double>(batch * length)};
+  GrowthPoint point{value, batch, length, step, step / static_cast<double>(batch * length), {}};
+  if (bench.composite) point.composite = bench.composite->step();
+  return point;
 }
 
 const char* name(Dimension dimension) {
@@ -63,7 +66,7 @@ Tensor solved_rotation(const Tensor& u, const Tensor& v, const Tensor& beta) {
 }  // namespace
 
 Growth grow(const models::ModelConfig& config, Dimension dimension,
-            const std::vector<int64_t>& values,
+            const std::vector<int64_t>& values, bool compare,
             const std::function<void(const std::string& what, int64_t value)>& on_value) {
   Growth growth{config.model, name(dimension), {}};
   for (const int64_t value : values) {
@@ -75,7 +78,7 @@ Growth grow(const models::ModelConfig& config, Dimension dimension,
     if (dimension == Dimension::streams) grown.n_streams = value;
     const int64_t batch =
         dimension == Dimension::batch ? value : std::max<int64_t>(1, kTokens / length);
-    growth.points.push_back(measure(grown, value, batch, length));
+    growth.points.push_back(measure(grown, value, batch, length, compare));
   }
   return growth;
 }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,11 +12,12 @@
 namespace edelta::bench {
 
 struct GrowthPoint {
-  int64_t value;     // of what grows
-  int64_t batch;     // sequences, as many as keep the work bounded
-  int64_t length;    // positions
-  double step;       // seconds of a fused training step, fastest of the repetitions
-  double per_token;  // seconds
+  int64_t value;                    // of what grows
+  int64_t batch;                    // sequences, as many as keep the work bounded
+  int64_t length;                   // positions
+  double step;                      // seconds of a fused training step, fastest of the repetitions
+  double per_token;                 // seconds
+  std::optional<double> composite;  // seconds of the same step by libtorch's operations
 };
 
 enum class Dimension { length, width, streams, batch };
@@ -26,9 +28,10 @@ struct Growth {
   std::string what;  // "T", "D", "n" or "batch"
   std::vector<GrowthPoint> points;
 };
-// `on_value` is told each value before it is measured.
+// `on_value` is told each value before it is measured; with `compare`, composite steps are measured
+// between the fused ones.
 Growth grow(const models::ModelConfig& config, Dimension dimension,
-            const std::vector<int64_t>& values,
+            const std::vector<int64_t>& values, bool compare,
             const std::function<void(const std::string& what, int64_t value)>& on_value = {});
 
 // Matrices of `operators` operators on n streams, forward and backward: the hybrid in closed form,

@@ -31,7 +31,7 @@ struct BenchOptions {
   std::vector<std::string> models;
   std::string task = "gyroscope";
   bench::BenchOptions bench;
-  std::string compare = "composite";
+  std::string compare;  // empty: composite for steps, none for their growth
   int64_t width = 0;
   bool phases = false;
   bool growth = false;
@@ -68,11 +68,15 @@ void print_growth(const bench::Growth& growth) {
                {"sequences", Align::right},
                {"positions", Align::right},
                {"step ms", Align::right},
-               {"µs a token", Align::right}});
+               {"µs a token", Align::right},
+               {"composite ms", Align::right},
+               {"speed-up", Align::right}});
   for (const auto& point : growth.points) {
     table.add({std::to_string(point.value), std::to_string(point.batch),
                std::to_string(point.length), fmt::format("{:.1f}", 1e3 * point.step),
-               fmt::format("{:.2f}", 1e6 * point.per_token)});
+               fmt::format("{:.2f}", 1e6 * point.per_token),
+               point.composite ? fmt::format("{:.1f}", 1e3 * *point.composite) : "-",
+               point.composite ? fmt::format("{:.2f}×", *point.composite / point.step) : "-"});
   }
   fmt::print("\n{}: a step as {} grows\n\n{}", growth.model, growth.what, table.text());
 }
@@ -84,6 +88,7 @@ nlohmann::ordered_json to_json(const bench::Growth& growth) {
                       {"sequences", point.batch},
                       {"positions", point.length},
                       {"step_s", point.step}});
+    if (point.composite) points.back()["composite_s"] = *point.composite;
   }
   return {{"model", growth.model}, {"grows", growth.what}, {"points", points}};
 }
@@ -96,9 +101,10 @@ void run_growth(const BenchOptions& options) {
     const models::ModelConfig config = bench::matched_config(model, options.bench, options.width);
     const auto measure = [&](Dimension dimension, const std::vector<int64_t>& values) {
       const bench::Growth growth =
-          grow(config, dimension, values, [&](const std::string& what, int64_t value) {
-            progress.show({"measuring " + model, fmt::format("{} = {}", what, value)});
-          });
+          grow(config, dimension, values, options.bench.compare,
+               [&](const std::string& what, int64_t value) {
+                 progress.show({"measuring " + model, fmt::format("{} = {}", what, value)});
+               });
       progress.erase();
       options.json ? out["growth"].push_back(to_json(growth)) : print_growth(growth);
     };
@@ -237,6 +243,7 @@ void run_bench(BenchOptions options) {
   const data::TaskOptions task = data::default_task_options(options.task);
   options.bench.input_dim = task.dim;
   if (options.bench.length == 0) options.bench.length = task.steps;
+  if (options.compare.empty()) options.compare = options.growth ? "none" : "composite";
   options.bench.compare = options.compare == "composite";
   if (options.models.empty()) {
     for (const auto& architecture : models::architectures()) {
@@ -292,9 +299,11 @@ void add_bench(CLI::App& app) {
       command->add_option("--repetitions", options->bench.repetitions, "Repetitions")
           ->check(CLI::Range(1, 1000))
           ->capture_default_str();
-  auto* compare = command->add_option("--compare", options->compare, "composite (libtorch) or none")
-                      ->check(CLI::IsMember({"composite", "none"}))
-                      ->capture_default_str();
+  auto* compare = command
+                      ->add_option("--compare", options->compare,
+                                   "composite (libtorch) or none (default: composite; with "
+                                   "--growth none)")
+                      ->check(CLI::IsMember({"composite", "none"}));
   auto* dropout = command
                       ->add_option("--dropout", options->bench.dropout,
                                    "Also time fused steps with this dropout probability")
@@ -306,7 +315,7 @@ void add_bench(CLI::App& app) {
   auto* growth = command
                      ->add_flag("--growth", options->growth,
                                 "Instead: a fused step against T, D, n and batch, one at a time")
-                     ->excludes(batch, length, repetitions, compare, dropout, phases);
+                     ->excludes(batch, length, repetitions, dropout, phases);
   command
       ->add_flag("--generate", options->generate,
                  "Instead: tokens a second of generation, against what the weights' traffic allows")
@@ -316,7 +325,8 @@ void add_bench(CLI::App& app) {
       "Examples:\n  edelta bench\n  edelta bench --models edelta,gpt --task stability\n"
       "  edelta bench --dropout 0.2 --compare none\n"
       "  edelta bench --models gpt --vocab 50257 --batch 8 --length 256 --width 256\n"
-      "  edelta bench --models edelta --growth\n  edelta bench --generate --threads 1");
+      "  edelta bench --models edelta --growth --compare composite\n  edelta bench --generate "
+      "--threads 1");
   command->callback([options] { run_bench(*options); });
 }
 
