@@ -40,7 +40,7 @@ constexpr const char* kStream = "-";  // standard input
 
 struct TextOptions {
   std::vector<std::string> files;
-  std::string out, tokenizer, bpe_from;
+  std::string out, tokenizer, tokenizer_from;
   std::optional<std::int64_t> vocab;
   data::TextOptions text;
   bool force = false;
@@ -49,24 +49,24 @@ struct TextOptions {
 
 data::TextOptions text_options(const TextOptions& options) {
   data::TextOptions text = options.text;
-  const bool from = !options.bpe_from.empty();
+  if (!options.tokenizer_from.empty()) {
+    text.made = data::find_tokenizer(options.tokenizer_from);
+    if (!options.tokenizer.empty() && options.tokenizer != text.made->kind()) {
+      throw InputError(fmt::format("{}: it is a tokenizer of the kind {}, not {}",
+                                   options.tokenizer_from, text.made->kind(), options.tokenizer));
+    }
+    return text;
+  }
   if (!options.tokenizer.empty()) {
     text.tokenizer = options.tokenizer;
-  } else if (from || options.vocab) {
+  } else if (options.vocab) {
     text.tokenizer = "bpe";
   }
-  if (text.tokenizer != "bpe" && (from || options.vocab)) {
-    throw InputError(fmt::format("{} is for the tokenizer bpe, not {}",
-                                 from ? "--bpe-from" : "--vocab", text.tokenizer));
+  if (!options.vocab) return text;
+  if (text.tokenizer != "bpe") {
+    throw InputError(fmt::format("--vocab is for the tokenizer bpe, not {}", text.tokenizer));
   }
-  if (options.vocab) text.vocab = *options.vocab;
-  if (from) {
-    text.made = data::find_tokenizer(options.bpe_from);
-    if (text.made->kind() != "bpe") {
-      throw InputError(fmt::format("{}: it is a tokenizer of the kind {}, not bpe",
-                                   options.bpe_from, text.made->kind()));
-    }
-  }
+  text.vocab = *options.vocab;
   return text;
 }
 
@@ -170,22 +170,23 @@ void add_text(CLI::App& app) {
       ->check(kNotEmpty);
   command
       ->add_option("--tokenizer", options->tokenizer,
-                   fmt::format("{}; bytes unless --vocab or --bpe-from is given",
+                   fmt::format("{}; bytes unless --vocab or --tokenizer-from is given",
                                fmt::join(data::tokenizer_names(), ", ")))
       ->check(kNotEmpty);
-  command
-      ->add_option(
-          "--vocab", options->vocab,
-          fmt::format("Tokens that bpe learns, the 256 bytes included [{}]", options->text.vocab))
-      ->check(CLI::Range(256, 1000000));
+  auto* vocab = command
+                    ->add_option("--vocab", options->vocab,
+                                 fmt::format("Tokens that bpe learns, the 256 bytes included [{}]",
+                                             options->text.vocab))
+                    ->check(CLI::Range(256, 1000000));
   command
       ->add_option("--val", options->text.val, "Share of the text, its end, that is for validation")
       ->capture_default_str();
   command
       ->add_option(
-          "--bpe-from", options->bpe_from,
-          "A tokenizer that is there: tokenizer.json, or a folder with that, or with GPT-2's "
-          "vocab.bpe and encoder.json")
+          "--tokenizer-from", options->tokenizer_from,
+          "A tokenizer that is there: tokenizer.json, or a folder with that (tokens, a run), or "
+          "with GPT-2's vocab.bpe and encoder.json")
+      ->excludes(vocab)
       ->type_name("FILE")
       ->check(kNotEmpty);
   command->add_flag("--force", options->force, "Replace the tokens that are there");
@@ -201,7 +202,8 @@ void add_text(CLI::App& app) {
       "  edelta text book.txt --out data/book\n"
       "  edelta text notes/ letters/ --tokenizer bpe --vocab 4096 --out data/mine\n"
       "  zcat corpus.gz | edelta text - --tokenizer chars --val 0.05 --out data/corpus\n"
-      "  edelta text book.txt --bpe-from gpt2/ --out data/gpt2");
+      "  edelta text book.txt --tokenizer-from gpt2/ --out data/gpt2\n"
+      "  edelta text other.txt --tokenizer-from runs/book --out data/other");
   command->callback([options] { run_text(*options); });
 }
 

@@ -9,6 +9,7 @@
 #include "base/atomic_folder.h"
 #include "base/checksum.h"
 #include "base/json.h"
+#include "base/printable.h"
 #include "base/utf8.h"
 #include "data/text_info.h"
 #include "data/text_reader.h"
@@ -54,20 +55,46 @@ void read_all(const TextSource& source,
       file.path.string(), offset - file.begin, static_cast<unsigned char>(byte)));
 }
 
+[[noreturn]] void refuse_character(const TextSource& source, std::uint64_t offset,
+                                   std::string_view character) {
+  const TextSource::File& file = source.file_at(offset);
+  throw InputError(fmt::format("{}: byte {}: the tokenizer's vocabulary has no {}",
+                               file.path.string(), offset - file.begin,
+                               base::printable(character)));
+}
+
 // What a text is made of.
 struct Characters {
   std::vector<std::uint32_t> different;  // by code point
   std::uint64_t count = 0;
 };
 
-Characters characters_of(const TextSource& source, const OnProgress& on_progress) {
-  std::vector<bool> seen(0x110000, false);
+constexpr std::size_t kCodePoints = 0x110000;
+
+// The characters that a tokenizer by characters knows, by code point.
+std::vector<bool> known_characters(const Tokenizer& tokenizer) {
+  std::vector<bool> known(kCodePoints, false);
+  for (std::int32_t token = 0; token < tokenizer.vocab_size(); ++token) {
+    known[base::first_character(tokenizer.bytes_of(token)).code_point] = true;
+  }
+  return known;
+}
+
+// InputError where the text is not UTF-8, or, with a tokenizer, has a character that it lacks.
+Characters characters_of(const TextSource& source, const Tokenizer* tokenizer,
+                         const OnProgress& on_progress) {
+  const std::vector<bool> known =
+      tokenizer != nullptr ? known_characters(*tokenizer) : std::vector<bool>(kCodePoints, true);
+  std::vector<bool> seen(kCodePoints, false);
   Characters characters;
   std::uint64_t offset = 0;
   read_all(source, base::whole_characters, on_progress, [&](std::string_view piece) {
     for (std::size_t at = 0; at < piece.size(); ++characters.count) {
       const base::Character character = base::first_character(piece.substr(at));
       if (!character.valid) refuse_byte(source, offset + at, piece[at]);
+      if (!known[character.code_point]) {
+        refuse_character(source, offset + at, piece.substr(at, character.bytes));
+      }
       seen[character.code_point] = true;
       at += character.bytes;
     }
@@ -131,7 +158,7 @@ Plan plan_for(const TextSource& source, const TextOptions& options, const OnProg
   const std::string kind = options.made ? options.made->kind() : options.tokenizer;
   if (kind == "bytes") return {make_bytes_tokenizer(), bytes};
   if (kind == "chars") {
-    const Characters characters = characters_of(source, on_progress);
+    const Characters characters = characters_of(source, options.made.get(), on_progress);
     return {options.made ? options.made : make_chars_tokenizer(characters.different),
             byte_of_character(source, of_training(characters.count))};
   }

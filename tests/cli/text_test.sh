@@ -17,6 +17,13 @@ grep -q '17 training and 2 validation tokens, vocabulary 256' stdout || { cat st
 text a.txt --tokenizer chars --val 0.5 --out chars --json
 [ "$(field vocab_size chars/text.json)" = 10 ] && grep -q '"folder": "chars"' stdout || fail "chars"
 [ "$(tokens chars/train.bin)" = "4 3 5 5 6 0 8 9 7 " ] || fail "chars: $(tokens chars/train.bin)"
+# The same characters for another text, as long as it has no other ones.
+head -c 9 a.txt | rev >reversed.txt
+text reversed.txt --tokenizer-from chars --val 0.5 --out as_before
+cmp chars/tokenizer.json as_before/tokenizer.json || fail "another tokenizer"
+printf 'Q' >>reversed.txt
+expect_exit 2 "$edelta" text reversed.txt --tokenizer-from chars --out none
+one_line 'has no "Q"'
 printf 'ab\377c' >bad.txt
 expect_exit 2 "$edelta" text a.txt bad.txt --tokenizer chars --out none; one_line "bad.txt: byte 2 is 0xff"
 
@@ -25,7 +32,7 @@ head -c 20000 < <(yes 'the cat and the dog') >b.txt
 text b.txt --tokenizer bpe --vocab 262 --out bpe
 [ "$(field vocab_size bpe/text.json)" = 262 ] || fail "the vocabulary"
 [ "$(stat -c %s bpe/train.bin)" -lt 30000 ] || fail "nothing was merged"
-text b.txt --bpe-from bpe --out again
+text b.txt --tokenizer-from bpe --out again
 cmp bpe/train.bin again/train.bin && cmp bpe/tokenizer.json again/tokenizer.json || fail "the same tokenizer"
 text b.txt bad.txt --vocab 260 --out any
 text b.txt --vocab 300 --out less; one_line "no further pair occurs twice"
@@ -51,8 +58,9 @@ refuse "between 0 and 1" a.txt --val 1 --out none
 refuse "bytes, chars, bpe" a.txt --tokenizer words --out none
 refuse "--vocab is for the tokenizer bpe" a.txt --tokenizer chars --vocab 300 --out none
 refuse "--vocab" a.txt --vocab 10 --out none
-refuse "kind chars" a.txt --bpe-from chars --out none
-refuse "neither tokenizer.json nor vocab.bpe" a.txt --bpe-from void --out none
+refuse "kind chars" a.txt --tokenizer bpe --tokenizer-from chars --out none
+refuse "--vocab" a.txt --tokenizer-from bpe --vocab 300 --out none
+refuse "neither tokenizer.json nor vocab.bpe" a.txt --tokenizer-from void --out none
 refuse "--force" a.txt --out bytes
 mkfifo pipe
 refuse "not a regular file" pipe --out none

@@ -94,6 +94,32 @@ inline float sum(V value) {
   return reduce(value, [](auto a, auto b) { return a + b; });
 }
 
+// The sums of eight vectors in one, by pairs of lanes: a third of the instructions that eight times
+// sum() takes.
+inline Vector<8> sums(const Lanes (&v)[8]) {
+  using Eight = Vector<8>;
+  const auto narrow = []<typename V>(V lanes) -> Eight {
+    if constexpr (kWidthOf<V> == 16) {
+      return half<0>(lanes) + half<8>(lanes);
+    } else {
+      return lanes;
+    }
+  };
+  const auto neighbours = [&](Lanes lanes_a, Lanes lanes_b) {
+    const Eight a = narrow(lanes_a), b = narrow(lanes_b);
+    return __builtin_shufflevector(a, b, 0, 8, 2, 10, 4, 12, 6, 14) +
+           __builtin_shufflevector(a, b, 1, 9, 3, 11, 5, 13, 7, 15);
+  };
+  const auto pairs = [](Eight a, Eight b) {
+    return __builtin_shufflevector(a, b, 0, 1, 8, 9, 4, 5, 12, 13) +
+           __builtin_shufflevector(a, b, 2, 3, 10, 11, 6, 7, 14, 15);
+  };
+  const Eight a = pairs(neighbours(v[0], v[1]), neighbours(v[2], v[3]));
+  const Eight b = pairs(neighbours(v[4], v[5]), neighbours(v[6], v[7]));
+  return __builtin_shufflevector(a, b, 0, 1, 2, 3, 8, 9, 10, 11) +
+         __builtin_shufflevector(a, b, 4, 5, 6, 7, 12, 13, 14, 15);
+}
+
 template <typename V>
 inline float largest(V value) {
   return reduce(value, [](auto a, auto b) { return larger(a, b); });

@@ -46,10 +46,35 @@ inline void some_dots(int64_t vectors, const float* m, const float* x, int64_t w
   if (vectors - v == 1) block_dots<kRows, 1>(m, x + v * width, width, dots + v * stride, stride);
 }
 
+// The same for one vector, which needs more rows to have as many sums in flight.
+constexpr int64_t kDotRowsOfOne = 8;
+inline void dots_of_one(const float* m, const float* x, int64_t width, float* dots) {
+  Lanes sums_of_rows[kDotRowsOfOne] = {};
+  const int64_t whole = width / kLanes * kLanes;
+  for (int64_t i = 0; i < whole; i += kLanes) {
+    const Lanes x_i = load<Lanes>(x + i);
+    for (int r = 0; r < kDotRowsOfOne; ++r) {
+      sums_of_rows[r] += load<Lanes>(m + r * width + i) * x_i;
+    }
+  }
+  if (whole < width) {
+    const Lanes x_i = load_end(x, whole, width, 0);
+    for (int r = 0; r < kDotRowsOfOne; ++r) {
+      sums_of_rows[r] += load_end(m + r * width, whole, width, 0) * x_i;
+    }
+  }
+  store(dots, sums(sums_of_rows));
+}
+
 // dots[v, r], rows of the matrix along a row of the result, whose length is `stride`.
 inline void row_dots(int64_t rows, int64_t vectors, const float* m, const float* x, int64_t width,
                      float* dots, int64_t stride) {
   int64_t r = 0;
+  if (vectors == 1) {
+    for (; r + kDotRowsOfOne <= rows; r += kDotRowsOfOne) {
+      dots_of_one(m + r * width, x, width, dots + r);
+    }
+  }
   for (; r + kDotRows <= rows; r += kDotRows) {
     some_dots<kDotRows>(vectors, m + r * width, x, width, dots + r, stride);
   }
