@@ -135,6 +135,7 @@ void TokenFile::copy(std::int64_t begin, std::int64_t count, std::int64_t* out) 
         fmt::format("{}: no tokens {} to {}", path_.string(), begin, begin + count));
   }
   if (count == 0) return;
+  file_->require_whole();
   const auto copy_from = [&](const auto* tokens) { std::copy_n(tokens + begin, count, out); };
   const std::string_view bytes = file_->bytes();
   if (token_bytes_ == 2) {

@@ -128,6 +128,17 @@ TEST(TokenDataset, RefusesFilesThatAreNone) {
   }
 }
 
+TEST(TokenDataset, NoticesAFileThatIsShortenedMeanwhile) {
+  const test::TemporaryFolder folder;
+  write_folder<std::uint16_t>(folder.path(), Narrow(10000, 7), {1, 0});
+  const TokenDataset dataset = read_token_dataset(folder.path(), 100);
+  std::int64_t token = 0;
+  dataset.train.copy(9999, 1, &token);
+  EXPECT_EQ(token, 7);
+  fs::resize_file(folder / "train.bin", 100);
+  expect_error<InputError>([&] { dataset.train.copy(9999, 1, &token); }, "train.bin", "shortened");
+}
+
 TEST(TokenDataset, KnowsWhatItsFolderTells) {
   const test::TemporaryFolder folder;
   write_described(folder.path());
