@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "edelta/base/error.h"
 #include "edelta/base/safetensors.h"
@@ -19,6 +18,8 @@
 #include "edelta/train/optimiser.h"
 #include "edelta/train/schedule.h"
 #include "edelta/train/step.h"
+#include "verify/recursive_parity.h"
+#include "verify/trace.h"
 
 namespace edelta::verify {
 namespace {
@@ -26,59 +27,6 @@ namespace {
 using base::TensorFile;
 using base::TensorMap;
 using torch::Tensor;
-
-// Compares computed tensors with those of one trace.
-class Comparer {
- public:
-  Comparer(const TensorFile& trace, ParityTolerance tolerance, ParityReport& report)
-      : trace_(trace), tolerance_(tolerance), report_(report) {}
-
-  void value(const std::string& name, const Tensor& computed) { add(name, computed, false, false); }
-  void gradient(const std::string& name, const Tensor& computed) {
-    add(name, computed, true, false);
-  }
-  // Relative to each number instead of the largest: the steps of a run differ in size.
-  void each_value(const std::string& name, const Tensor& computed) {
-    add(name, computed, false, true);
-  }
-
- private:
-  void add(const std::string& name, const Tensor& computed, bool is_gradient, bool each) {
-    const Tensor expected = trace_.tensor(name).to(torch::kFloat64);
-    const Tensor found = computed.detach().to(torch::kFloat64);
-    if (found.numel() != expected.numel()) {
-      throw InputError(fmt::format("{}: '{}' has {} numbers; the model computes {}", trace_.source,
-                                   name, expected.numel(), found.numel()));
-    }
-    double error = 0;
-    if (expected.numel() > 0) {
-      Tensor scale = expected.abs().flatten();
-      if (!each) scale = scale.max();
-      const Tensor difference = (found.flatten() - expected.flatten()).abs();
-      error = (difference / torch::where(scale > 0, scale, torch::ones_like(scale)))
-                  .max()
-                  .item<double>();
-      if (!std::isfinite(error)) error = std::numeric_limits<double>::infinity();
-    }
-    report_.comparisons.push_back(
-        {name, is_gradient, error, is_gradient ? tolerance_.gradient : tolerance_.value});
-  }
-
-  const TensorFile& trace_;
-  ParityTolerance tolerance_;
-  ParityReport& report_;
-};
-
-bool has(const TensorFile& trace, const std::string& name) { return trace.tensors.contains(name); }
-
-// The tensors below a prefix, without it.
-TensorMap below(const TensorFile& trace, const std::string& prefix) {
-  TensorMap found;
-  for (const auto& [name, tensor] : trace.tensors) {
-    if (name.starts_with(prefix)) found.emplace(name.substr(prefix.size()), tensor);
-  }
-  return found;
-}
 
 // A trace may use the published name of an architecture or ours.
 std::string architecture_name(const std::string& name) {
@@ -108,17 +56,6 @@ TracedModel build_model(const TensorFile& trace, const std::string& prefix,
   model->to(dtype);
   auto notices = models::load_parameters(*model, below(trace, prefix), trace.source);
   return {std::move(model), std::move(notices)};
-}
-
-void compare_gradients(torch::nn::Module& module, const TensorFile& trace,
-                       const std::string& prefix, Comparer& compare) {
-  for (const auto& item : module.named_parameters()) {
-    const Tensor& gradient = item.value().grad();
-    for (const std::string& name : {prefix + item.key(), prefix + "core." + item.key()}) {
-      if (!has(trace, name)) continue;
-      compare.gradient(name, gradient.defined() ? gradient : torch::zeros_like(item.value()));
-    }
-  }
 }
 
 // What the original minimised: the task's loss and, where its model has a gate, the gate loss. The
@@ -263,6 +200,7 @@ void check_operators(const TensorFile& trace, torch::ScalarType dtype, Comparer&
 }
 
 std::string kind_of(const TensorFile& trace) {
+  if (is_recursive(trace)) return "recursive";
   if (has(trace, "idx")) return "token";
   if (has(trace, "batches")) return "train";
   if (has(trace, "output")) return "continuous";
@@ -273,6 +211,12 @@ std::string kind_of(const TensorFile& trace) {
   if (std::any_of(trace.tensors.begin(), trace.tensors.end(), is_operator)) return "operators";
   throw InputError(trace.source +
                    ": this is no trace: it has none of 'output', 'idx', 'batches' or operators");
+}
+
+ParityTolerance usual_tolerance(const TensorFile& trace, const std::string& kind,
+                                torch::ScalarType dtype) {
+  if (kind == "recursive") return recursive_tolerance(trace, dtype);
+  return kind == "train" ? training_tolerance(dtype) : default_tolerance(dtype);
 }
 
 }  // namespace
@@ -306,11 +250,11 @@ ParityReport check_parity(const std::filesystem::path& file, torch::ScalarType d
   report.file = file.string();
   report.kind = kind_of(trace);
   report.dtype = dtype;
-  const ParityTolerance usual =
-      report.kind == "train" ? training_tolerance(dtype) : default_tolerance(dtype);
-  Comparer compare(trace, tolerance.value_or(usual), report);
+  Comparer compare(trace, tolerance.value_or(usual_tolerance(trace, report.kind, dtype)), report);
   try {
-    if (report.kind == "operators") {
+    if (report.kind == "recursive") {
+      check_recursive(trace, dtype, compare);
+    } else if (report.kind == "operators") {
       check_operators(trace, dtype, compare);
     } else if (report.kind == "train") {
       check_training(trace, dtype, report, compare);

@@ -34,7 +34,7 @@ struct Comparison {
 
 struct ParityReport {
   std::string file;
-  std::string kind;  // "continuous", "token", "train" or "operators"
+  std::string kind;  // "continuous", "token", "train", "operators" or "recursive"
   torch::ScalarType dtype = torch::kFloat64;
   std::vector<Comparison> comparisons;
   std::vector<std::string> notices;
