@@ -16,7 +16,9 @@ Tensor quarter_turn(const Tensor& x) {
 }  // namespace
 
 Tensor rms_normalise(const Tensor& x, double eps) {
-  return x * (x.square().mean(-1, /*keepdim=*/true) + eps).rsqrt();
+  // The recursion amplifies what the norm, which every call ends with, rounds off.
+  const Tensor mean = x.to(torch::kFloat64).square().mean(-1, /*keepdim=*/true);
+  return x * (mean + eps).rsqrt().to(x.scalar_type());
 }
 
 Tensor swiglu(const Tensor& x, const Tensor& gate_up, const Tensor& down) {

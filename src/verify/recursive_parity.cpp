@@ -8,6 +8,7 @@
 
 #include "edelta/base/error.h"
 #include "edelta/models/recursive.h"
+#include "edelta/train/recursive_optimiser.h"
 
 namespace edelta::verify {
 namespace {
@@ -58,22 +59,43 @@ void load(const torch::OrderedDict<std::string, Tensor>& tensors, const TensorFi
   }
 }
 
+struct Prefixes {
+  const char *parameters, *buffers;
+};
+
 std::shared_ptr<models::RecursiveModel> traced_model(const TensorFile& trace,
+                                                     const Prefixes& prefixes,
                                                      torch::ScalarType dtype) {
   auto model = std::make_shared<models::RecursiveModel>(traced_config(trace), /*seed=*/0);
   model->to(dtype);
-  load(model->named_parameters(), trace, "param/");
-  load(model->named_buffers(), trace, "buffer/");
+  load(model->named_parameters(), trace, prefixes.parameters);
+  load(model->named_buffers(), trace, prefixes.buffers);
   return model;
 }
+
+// What the trace has in the model's precision: in float32 its values are the original's own, and
+// those of no other tensor are known.
+class KnownValues {
+ public:
+  KnownValues(const TensorFile& trace, torch::ScalarType dtype, Comparer& compare)
+      : trace_(trace), prefix_(dtype == torch::kFloat64 ? "" : kFloat32), compare_(compare) {}
+  void value(const std::string& name, const Tensor& computed) {
+    if (has(trace_, prefix_ + name)) compare_.value(name, computed);
+  }
+
+ private:
+  const TensorFile& trace_;
+  std::string prefix_;
+  Comparer& compare_;
+};
 
 models::PuzzleBatch traced_batch(const TensorFile& trace, const std::string& step) {
   const auto at = [&](const char* name) { return trace.tensor(step + "batch/" + name); };
   return {at("inputs"), at("labels"), at("puzzle_identifiers")};
 }
 
-void compare_judgement(const TensorFile& trace, const std::string& prefix,
-                       const PuzzleOutput& output, Comparer& compare) {
+void compare_judgement(const std::string& prefix, const PuzzleOutput& output,
+                       KnownValues& compare) {
   const std::map<std::string, Tensor> computed{
       {"logits", output.logits},
       {"preds", output.predictions},
@@ -92,11 +114,11 @@ void compare_judgement(const TensorFile& trace, const std::string& prefix,
       {"metric/q_continue_loss", output.q_continue_loss},
       {"metric/gate_reg_loss", output.gate_loss}};
   for (const auto& [name, value] : computed) {
-    if (has(trace, prefix + name)) compare.value(prefix + name, value);
+    compare.value(prefix + name, value);
   }
 }
 
-void compare_record(const std::string& prefix, const PuzzleOutput& output, Comparer& compare) {
+void compare_record(const std::string& prefix, const PuzzleOutput& output, KnownValues& compare) {
   compare.value(prefix + "trace/input_embeddings", output.embedded);
   for (size_t i = 0; i < output.levels.size(); ++i) {
     const auto& [level, value] = output.levels[i];
@@ -120,30 +142,9 @@ void compare_step_gradients(const TensorFile& trace, const std::string& prefix,
   compare.gradient(prefix + "grad_norm", torch::stack(norms).norm());
 }
 
-}  // namespace
-
-bool is_recursive(const TensorFile& trace) {
-  const auto kind = trace.metadata.find("kind");
-  return kind != trace.metadata.end() && kinds().contains(kind->second);
-}
-
-ParityTolerance recursive_tolerance(const TensorFile& trace, torch::ScalarType dtype) {
-  if (dtype == torch::kFloat64) return default_tolerance(dtype);
-  constexpr double kTimes = 3;
-  ParityTolerance tolerance{0, 0};
-  for (const auto& [name, found] : below(trace, kFloat32)) {
-    if (!has(trace, name)) continue;
-    const double error =
-        largest_error(trace.tensor(name).to(torch::kFloat64), found.to(torch::kFloat64));
-    const bool gradient = name.find("grad") != std::string::npos;
-    double& most = gradient ? tolerance.gradient : tolerance.value;
-    most = std::max(most, kTimes * error);
-  }
-  return tolerance;
-}
-
-void check_recursive(const TensorFile& trace, torch::ScalarType dtype, Comparer& compare) {
-  const auto model = traced_model(trace, dtype);
+void check_steps(const TensorFile& trace, torch::ScalarType dtype, Comparer& compare) {
+  const auto model = traced_model(trace, {"param/", "buffer/"}, dtype);
+  KnownValues known(trace, dtype, compare);
   const auto steps = metadata_json(trace, "steps").get<int64_t>();
   const auto with_gradients = metadata_json(trace, "grad_steps").get<std::vector<int64_t>>();
   models::State carry;
@@ -155,9 +156,9 @@ void check_recursive(const TensorFile& trace, torch::ScalarType dtype, Comparer&
     const bool first = s == 0;
     const PuzzleOutput output =
         model->step(traced_batch(trace, prefix), carry, exploration, /*record=*/first);
-    compare_judgement(trace, prefix, output, compare);
-    if (first) compare_record(prefix, output, compare);
-    for (const auto& [name, value] : carry) compare.value(prefix + "carry/" + name, value);
+    compare_judgement(prefix, output, known);
+    if (first) compare_record(prefix, output, known);
+    for (const auto& [name, value] : carry) known.value(prefix + "carry/" + name, value);
     if (std::count(with_gradients.begin(), with_gradients.end(), s) > 0) {
       compare_step_gradients(trace, prefix, *model, output, compare);
     }
@@ -168,9 +169,88 @@ void check_recursive(const TensorFile& trace, torch::ScalarType dtype, Comparer&
   for (int64_t s = 0; s < model->config().halt_max_steps; ++s) {
     const PuzzleOutput output = model->step(traced_batch(trace, "step0/"), carry);
     if (s + 1 == model->config().halt_max_steps) {
-      compare_judgement(trace, "eval/", output, compare);
+      compare_judgement("eval/", output, known);
     }
   }
+}
+
+// The whole optimisation, batch by batch.
+void check_training(const TensorFile& trace, torch::ScalarType dtype, Comparer& compare) {
+  const auto model = traced_model(trace, {"init/", "init_buffer/"}, dtype);
+  train::RecursiveProtocol protocol;
+  nlohmann::json settings = metadata_json(trace, "train");
+  if (!settings.is_object()) throw InputError(trace.source + ": its train is no JSON object");
+  settings.erase("steps");
+  fields_from_json(settings, protocol, trace.source);
+  train::RecursiveOptimiser optimiser(*model, protocol);
+  const Tensor batches = trace.tensor("batches").to(torch::kInt64);
+  const auto rows = static_cast<double>(batches.size(1));
+  std::map<std::string, std::vector<Tensor>> log;
+  models::State carry;
+  model->train();
+  for (int64_t i = 0; i < batches.size(0); ++i) {
+    const auto at = [&](const char* name) {
+      return trace.tensor(std::string("data/") + name).index_select(0, batches[i]);
+    };
+    const models::Exploration exploration{trace.tensor("log/explore_u")[i],
+                                          trace.tensor("log/explore_r")[i]};
+    const PuzzleOutput output =
+        model->step({at("inputs"), at("labels"), at("puzzle_identifiers")}, carry, exploration);
+    (output.total() / rows).backward();
+    const double norm = optimiser.step(output, carry.at("puzzle_identifiers"));
+    const auto number = [](double value) { return torch::tensor(value, torch::kFloat64); };
+    log["grad_norm"].push_back(number(norm));
+    log["lr"].push_back(number(learning_rate(protocol, protocol.lr, i + 1)));
+    log["loss"].push_back(output.total().detach());
+    log["lm_loss"].push_back(output.lm_loss.detach());
+    log["q_halt_loss"].push_back(output.q_halt_loss.detach());
+    log["gate_reg_loss"].push_back(output.gate_loss.detach());
+    log["halted"].push_back(carry.at("halted"));
+    log["steps"].push_back(carry.at("steps"));
+    if (!output.gates.empty()) {
+      log["gamma_attn_L0"].push_back(output.gates.front().detach().mean());
+    }
+  }
+  for (const auto& [name, values] : log) {
+    if (has(trace, "log/" + name)) compare.each_value("log/" + name, torch::stack(values));
+  }
+  for (const auto& item : model->named_parameters()) {
+    compare.value("final/" + item.key(), item.value());
+    if (has(trace, "ema/" + item.key())) {
+      compare.value("ema/" + item.key(), optimiser.mean_of(item.key()));
+    }
+  }
+  if (const Tensor table = model->puzzle_table(); table.defined()) {
+    compare.value("final_buffer/puzzle_emb.weights", table);
+  }
+}
+
+}  // namespace
+
+bool is_recursive(const TensorFile& trace) {
+  const auto kind = trace.metadata.find("kind");
+  return kind != trace.metadata.end() && kinds().contains(kind->second);
+}
+
+ParityTolerance recursive_tolerance(const TensorFile& trace, torch::ScalarType dtype) {
+  if (has(trace, "batches")) return training_tolerance(dtype);
+  ParityTolerance tolerance = default_tolerance(dtype);
+  if (dtype == torch::kFloat64) return tolerance;
+  double own = 0;
+  for (const auto& [name, found] : below(trace, kFloat32)) {
+    own = std::max(
+        own, largest_error(trace.tensor(name).to(torch::kFloat64), found.to(torch::kFloat64)));
+  }
+  // The recursion amplifies rounding, and far more so in the gradients, of which the trace has none
+  // in float32.
+  tolerance.value = std::max(tolerance.value, 3 * own);
+  tolerance.gradient = std::max(tolerance.gradient, 100 * own);
+  return tolerance;
+}
+
+void check_recursive(const TensorFile& trace, torch::ScalarType dtype, Comparer& compare) {
+  has(trace, "batches") ? check_training(trace, dtype, compare)
+                        : check_steps(trace, dtype, compare);
 }
 
 }  // namespace edelta::verify

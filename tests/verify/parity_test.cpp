@@ -34,6 +34,17 @@ INSTANTIATE_TEST_SUITE_P(All, GoldenTrace,
                                          "train_edelta", "train_edelta_stream"),
                          [](const auto& info) { return info.param; });
 
+INSTANTIATE_TEST_SUITE_P(
+    Recursive, GoldenTrace,
+    testing::Values("trm/trm_none", "trm/trm_jpmhc", "trm/trm_edelta", "trm/trm_jpmhc_2heads",
+                    "trm/trm_edelta_2heads", "trm/trm_mlp_t", "trm/trm_learned_pos",
+                    "trm/trm_no_puzzle_emb", "trm/trm_continue", "trm/trm_init_none",
+                    "trm/trm_init_jpmhc", "trm/trm_init_edelta", "trm/trm_singlez", "trm/trm_hier6",
+                    "trm/hrm", "trm/transformer_baseline", "trm/train_none", "trm/train_jpmhc",
+                    "trm/train_edelta", "trm/train_edelta_published_init",
+                    "trm/train_none_adamw_noclip"),
+    [](const auto& info) { return info.param.substr(sizeof("trm/") - 1); });
+
 // A trace that this library writes of its own model, so that the comparison itself is tested where
 // the golden traces are not.
 base::TensorFile own_trace() {

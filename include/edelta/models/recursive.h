@@ -1,4 +1,4 @@
-// The recursive puzzle model (specification 12): all cells of a grid at once, from latent states
+// The recursive puzzle model (specification 13): all cells of a grid at once, from latent states
 // that one small stack of blocks improves again and again, in steps that carry them on.
 #pragma once
 
@@ -71,6 +71,9 @@ class RecursiveModel : public torch::nn::Module {
                     const std::optional<Exploration>& exploration = {}, bool record = false);
 
   const RecursiveConfig& config() const { return config_; }
+  // What the model knows of each puzzle, [puzzles, numbers]; undefined where it has none. No
+  // parameter: a step trains the rows that it used, PuzzleOutput::puzzle_rows.
+  torch::Tensor puzzle_table() const;
 
  private:
   using Latents = std::map<std::string, torch::Tensor>;

@@ -1,4 +1,4 @@
-// What a recursive puzzle model is (specification 12): a plain struct that round-trips through JSON
+// What a recursive puzzle model is (specification 13): a plain struct that round-trips through JSON
 // with the published names.
 #pragma once
 

@@ -1,4 +1,4 @@
-// What the recursive puzzle model is made of besides what the transformers have (specification 12).
+// What the recursive puzzle model is made of besides what the transformers have (specification 13).
 #pragma once
 
 #include "edelta/torch.h"

@@ -1,4 +1,4 @@
-// A block of the recursive model (specification 12.2).
+// A block of the recursive model (specification 13.2).
 #pragma once
 
 #include "edelta/torch.h"

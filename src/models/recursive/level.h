@@ -1,4 +1,4 @@
-// The stack of blocks that a recursive model applies over and over (specification 12.2).
+// The stack of blocks that a recursive model applies over and over (specification 13.2).
 #pragma once
 
 #include "edelta/torch.h"

@@ -1,4 +1,4 @@
-// What a step of the recursive model is judged by (specification 12.4).
+// What a step of the recursive model is judged by (specification 13.4).
 #pragma once
 
 #include "edelta/models/recursive.h"

@@ -1,5 +1,5 @@
 // What stands in place of the residual connection of the recursive model's blocks (specification
-// 12.3): operators on n streams for each token, with a route through the sub-layer F of width d.
+// 13.3): operators on n streams for each token, with a route through the sub-layer F of width d.
 #pragma once
 
 #include "edelta/torch.h"

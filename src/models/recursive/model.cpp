@@ -112,6 +112,10 @@ RecursiveModel::RecursiveModel(const RecursiveConfig& config, uint64_t seed)
   initialise(seed);
 }
 
+Tensor RecursiveModel::puzzle_table() const {
+  return puzzle_emb_ ? puzzle_emb_->weights : Tensor();
+}
+
 void RecursiveModel::initialise(uint64_t seed) {
   const torch::NoGradGuard no_grad;
   at::Generator generator = at::detail::createCPUGenerator(seed);

@@ -1,4 +1,4 @@
-// The sub-layers of the recursive model's blocks (specification 12.2): no norm, no bias.
+// The sub-layers of the recursive model's blocks (specification 13.2): no norm, no bias.
 #pragma once
 
 #include "edelta/torch.h"
