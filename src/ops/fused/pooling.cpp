@@ -18,6 +18,7 @@ class SequenceMeanFunction : public Function<SequenceMeanFunction> {
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& gradients) {
+    refuse_second_derivative();
     const Tensor dmean = gradients[0].contiguous();
     const Tensor straight = gradients[1].contiguous();
     const Tensor dx = torch::empty_like(straight);
