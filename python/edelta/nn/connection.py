@@ -10,10 +10,17 @@ from .norm import LayerNorm
 from .sublayers import SubLayer
 
 
-def _is_compiling() -> bool:
-    """Whether torch.compile or torch.export is looking; PyTorch before 2 has neither."""
-    compiler = getattr(torch, "compiler", None)
-    return compiler is not None and compiler.is_compiling()
+if hasattr(torch, "compiler"):
+
+    def _is_compiling() -> bool:
+        """Whether torch.compile or torch.export is looking."""
+        return torch.compiler.is_compiling()
+
+else:
+
+    def _is_compiling() -> bool:
+        """PyTorch before 2 has neither."""
+        return False
 
 
 @dataclass
