@@ -250,7 +250,7 @@ class Transformer(nn.Module):
 
     def gates(self) -> List[Tensor]:
         """γ of every operator in the last pass; empty without gates."""
-        return [c._gamma for c in self.connections() if c._gamma is not None]
+        return [c._seen.gamma for c in self.connections() if c._seen.gamma is not None]
 
     def gate_loss(self) -> Tensor:
         """``λ · Σ over operators of mean R(γ)`` of the last pass; 0 without gates."""

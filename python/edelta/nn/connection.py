@@ -10,19 +10,6 @@ from .norm import LayerNorm
 from .sublayers import SubLayer
 
 
-if hasattr(torch, "compiler"):
-
-    def _is_compiling() -> bool:
-        """Whether torch.compile or torch.export is looking."""
-        return torch.compiler.is_compiling()
-
-else:
-
-    def _is_compiling() -> bool:
-        """PyTorch before 2 has neither."""
-        return False
-
-
 @dataclass
 class Operators:
     """What a connection's residual operators do.
@@ -71,6 +58,19 @@ class Operators:
         return ", ".join(part for part in parts if part is not None)
 
 
+class _Seen:
+    """What the last pass left: γ with its gradient, and the operator. Beside the module, not in it: an exported graph may
+    not change a module."""
+
+    def __init__(self) -> None:
+        self.gamma: Optional[Tensor] = None
+        self.matrix: Optional[Tensor] = None
+
+    def __reduce__(self) -> tuple:
+        # It belongs to the graph of its pass, and is no part of a copy.
+        return _Seen, ()
+
+
 class Connection(nn.Module):
     """A residual connection around a layer.
 
@@ -83,8 +83,6 @@ class Connection(nn.Module):
     channels_first: Final[bool]
     own_norm: Final[bool]
     encloses: Final[bool]
-    _gamma: Optional[Tensor]
-    _matrix: Optional[Tensor]
 
     def __init_subclass__(cls) -> None:
         # TorchScript looks at the annotations of one class alone.
@@ -117,8 +115,7 @@ class Connection(nn.Module):
         self.branch = branch
         # Only these know how to take the norm, residual and projections inside.
         self.encloses = self.own_norm and isinstance(branch, SubLayer) and not self.channels_first
-        self._gamma = None
-        self._matrix = None
+        self._seen = _Seen()
 
     def forward(self, x: Tensor) -> Tensor:
         shape = list(x.shape)
@@ -166,16 +163,9 @@ class Connection(nn.Module):
         """Keeps the gate for gate_loss(), and the operator for operators()."""
         if torch.jit.is_scripting():
             return
-        elif not _is_compiling():
-            self._gamma = gamma
-            self._matrix = None if matrix is None else matrix.detach()
-        elif self.training and torch.is_grad_enabled():
-            # A compiled step needs the gate for its loss; an exported graph must not leave anything behind.
-            self._gamma = gamma
-
-    def __getstate__(self) -> dict:
-        # What the last pass left belongs to its graph, and is no part of a copy.
-        return {**self.__dict__, "_gamma": None, "_matrix": None}
+        else:
+            self._seen.gamma = gamma
+            self._seen.matrix = None if matrix is None else matrix.detach()
 
     def _operator_parameters(self) -> List[Tensor]:
         mine = {id(p) for part in (self.norm, self.branch) for p in part.parameters()}
@@ -194,14 +184,18 @@ class Connection(nn.Module):
         gradients = [p.grad for p in self._operator_parameters() if p.grad is not None]
         if gradients:
             found.gradient_norm = torch.stack([g.detach().norm() for g in gradients]).norm().item()
-        gamma, matrix = self._gamma, self._matrix
+        seen = self._seen
         if x is not None:
-            with torch.no_grad():
-                tokens = self._to_tokens(x)
-                self._look_at_tokens(found, tokens, self.residual(tokens))
             # The gate of the last pass is still wanted, with its gradient.
-            seen, matrix, self._gamma, self._matrix = self._gamma, self._matrix, gamma, matrix
-            gamma = seen
+            seen, kept = _Seen(), self._seen
+            self._seen = seen
+            try:
+                with torch.no_grad():
+                    tokens = self._to_tokens(x)
+                    self._look_at_tokens(found, tokens, self.residual(tokens))
+            finally:
+                self._seen = kept
+        matrix, gamma = seen.matrix, seen.gamma
         if matrix is None:
             return found
         found.matrix = matrix

@@ -117,9 +117,9 @@ class _Geometric(Connection):
         """``λ · mean R(γ)`` of the last forward pass, λ = gate_weight, R = regulariser; 0 without a gate."""
         if not self.is_gated:
             return torch.zeros(())
-        if self._gamma is None:
+        if self._seen.gamma is None:
             raise RuntimeError("there is no gate to look at before the first forward pass")
-        return functional.gate_loss(self._gamma, self.gate_weight, self.regulariser)
+        return functional.gate_loss(self._seen.gamma, self.gate_weight, self.regulariser)
 
     def extra_repr(self) -> str:
         return (
