@@ -7,7 +7,7 @@
 - ``JPMHCResidual``         JPmHC: streams mixed by nearly orthogonal matrices, a layer of width dim/streams
 - ``PlainResidual``         ``x + layer(norm(x))`` itself, to compare with
 - ``Attention``, ``MLP``    the transformer's layers; inside a connection they are computed with their norm, residual and
-  projections in one pass
+  projections in one pass, as are an nn.Linear and an nn.Sequential of Linear, GELU, Linear with channels last
 """
 
 from .connection import Connection, Operators

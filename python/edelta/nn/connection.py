@@ -6,6 +6,7 @@ from typing import Final, List, Optional
 import torch
 from torch import Tensor, nn
 
+from .enclosed import around_linear, around_mlp, is_linear, is_mlp
 from .norm import LayerNorm
 from .sublayers import SubLayer
 
@@ -83,6 +84,8 @@ class Connection(nn.Module):
     channels_first: Final[bool]
     own_norm: Final[bool]
     encloses: Final[bool]
+    around_mlp: Final[bool]
+    around_linear: Final[bool]
 
     def __init_subclass__(cls) -> None:
         # TorchScript looks at the annotations of one class alone.
@@ -113,8 +116,11 @@ class Connection(nn.Module):
         self.own_norm = norm is None or isinstance(norm, LayerNorm)
         self.norm = LayerNorm(layer_width) if norm is None else norm
         self.branch = branch
-        # Only these know how to take the norm, residual and projections inside.
-        self.encloses = self.own_norm and isinstance(branch, SubLayer) and not self.channels_first
+        # Layers whose norm, residual and projections are computed with them in one pass.
+        inside = self.own_norm and not self.channels_first
+        self.encloses = inside and isinstance(branch, SubLayer)
+        self.around_mlp = inside and is_mlp(branch)
+        self.around_linear = inside and is_linear(branch)
         self._seen = _Seen()
 
     def forward(self, x: Tensor) -> Tensor:
@@ -152,6 +158,52 @@ class Connection(nn.Module):
         else:
             y = self.branch(self.norm(self._from_tokens(x, shape)))
         return self._as_tokens(y, x)
+
+    def _is_as_made(self) -> bool:
+        """The layer is still the Linear or MLP that the connection was made around, and nobody listens to it."""
+        if torch.jit.is_scripting():
+            return True
+        else:
+            return is_mlp(self.branch) or is_linear(self.branch)
+
+    def _enclosed(
+        self, x: Tensor, pre: Optional[Tensor], post: Optional[Tensor], residual: Optional[Tensor], repeats: int
+    ) -> Optional[Tensor]:
+        """``residual + post · F(pre · LN(x))`` in one pass; None for a layer that can only be called."""
+        if self.encloses:
+            return self.branch.around(x, self.norm.weight, self.norm.bias, pre, post, residual, repeats)
+        if self.around_mlp:
+            if self._is_as_made():
+                fc, proj = self.branch[0], self.branch[2]
+                return around_mlp(
+                    x,
+                    self.norm.weight,
+                    self.norm.bias,
+                    pre,
+                    post,
+                    residual,
+                    repeats,
+                    fc.weight,
+                    fc.bias,
+                    proj.weight,
+                    proj.bias,
+                    0.0,
+                    None,
+                )
+        if self.around_linear:
+            if self._is_as_made():
+                return around_linear(
+                    x,
+                    self.norm.weight,
+                    self.norm.bias,
+                    pre,
+                    post,
+                    residual,
+                    repeats,
+                    self.branch.weight,
+                    self.branch.bias,
+                )
+        return None
 
     def _as_tokens(self, y: Tensor, x: Tensor) -> Tensor:
         """What a layer made of tokens x, as tokens."""

@@ -53,6 +53,5 @@ class DeltaResidual(Connection):
 
     def connect(self, x: Tensor, shape: List[int]) -> Tensor:
         z = self.residual(x)
-        if self.encloses:
-            return self.branch.around(z, self.norm.weight, self.norm.bias, None, None, z, 1)
-        return z + self._layer(z, shape)
+        y = self._enclosed(z, None, None, z, 1)
+        return z + self._layer(z, shape) if y is None else y

@@ -230,12 +230,12 @@ class HybridResidual(_Geometric):
 
     def connect(self, x: Tensor, shape: List[int]) -> Tensor:
         g = self.residual(x)
-        if self.encloses:
-            return self.branch.around(g, self.norm.weight, self.norm.bias, self._pre(), self._post(), g, 1)
-        else:
-            y = self._projected_layer(g, shape)
-            post = self._post()
-            return g + y if post is None else torch.ops.edelta.linear(y, post, None, None, None, False, g)
+        post = self._post()
+        enclosed = self._enclosed(g, self._pre(), post, g, 1)
+        if enclosed is not None:
+            return enclosed
+        y = self._projected_layer(g, shape)
+        return g + y if post is None else torch.ops.edelta.linear(y, post, None, None, None, False, g)
 
     def _projected_layer(self, x: Tensor, shape: List[int]) -> Tensor:
         """``F(H_pre LN x)`` of tokens."""
@@ -302,8 +302,7 @@ class HybridStreamResidual(_Geometric):
     def connect(self, x: Tensor, shape: List[int]) -> Tensor:
         g = self.residual(x)
         routed = self.router(g)
-        if self.encloses:
-            y = self.branch.around(routed[0], self.norm.weight, self.norm.bias, None, None, None, 1)
-        else:
+        y = self._enclosed(routed[0], None, None, None, 1)
+        if y is None:
             y = self._layer(routed[0], shape)
         return torch.ops.edelta.stream_update(None, g, routed[1], y)

@@ -45,8 +45,7 @@ class JPMHCResidual(Connection):
     def connect(self, x: Tensor, shape: List[int]) -> Tensor:
         routed = self.jpmhc(x)
         self._see(None, routed[2])
-        if self.encloses:
-            y = self.branch.around(routed[0], self.norm.weight, self.norm.bias, None, None, None, 1)
-        else:
+        y = self._enclosed(routed[0], None, None, None, 1)
+        if y is None:
             y = self._layer(routed[0], shape)
         return torch.ops.edelta.stream_update(routed[2], x, routed[1], y)

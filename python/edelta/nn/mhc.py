@@ -77,8 +77,7 @@ class MHCResidual(Connection):
         pre, post, h_res = self.mhc(x)
         self._see(None, h_res)
         a = torch.ops.edelta.stream_aggregate(pre, x)
-        if self.encloses:
-            y = self.branch.around(a, self.norm.weight, self.norm.bias, None, None, None, self.streams)
-        else:
+        y = self._enclosed(a, None, None, None, self.streams)
+        if y is None:
             y = self._layer(a.repeat(1, 1, self.streams), shape)
         return torch.ops.edelta.stream_update(h_res, x, post, y)

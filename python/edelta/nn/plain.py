@@ -22,6 +22,5 @@ class PlainResidual(Connection):
         return x
 
     def connect(self, x: Tensor, shape: List[int]) -> Tensor:
-        if self.encloses:
-            return self.branch.around(x, self.norm.weight, self.norm.bias, None, None, x, 1)
-        return x + self._layer(x, shape)
+        y = self._enclosed(x, None, None, x, 1)
+        return x + self._layer(x, shape) if y is None else y
