@@ -2,9 +2,10 @@
 
     ./edelta python benchmarks/python/hybrid_block.py [--threads N] [--rounds N] [--cpu]
 
-The block is that of the paper's sizes, D 128 with 4 streams on 64 × 255 tokens, forward and backward, around a GPT-2 MLP: the
-user's own (nn.Linear and GELU), and edelta.nn.MLP, which takes norm, residual and projections inside. The two sides take
-turns, and the medians count. --cpu counts the process's own CPU time, for machines where others compute too.
+The block is that of the paper's sizes, D 128 with 4 streams on 64 × 255 tokens, forward and backward, around a GPT-2
+MLP: the user's own (nn.Linear and GELU), and edelta.nn.MLP, which takes norm, residual and projections inside. The
+two sides take turns, and the medians count. --cpu counts the process's own CPU time, for machines where others
+compute too.
 """
 
 import argparse
@@ -25,12 +26,15 @@ class TorchHybrid(nn.Module):
     def __init__(self, branch, pool):
         super().__init__()
         self.pool = pool
-        net = lambda out: nn.Sequential(nn.Linear(WIDTH, WIDTH // 4), nn.GELU(), nn.Linear(WIDTH // 4, out))  # noqa: E731
-        self.u_net, self.v_net, self.k_net, self.beta_net = net(STREAMS), net(STREAMS), net(STREAMS), net(1)
+        self.u_net, self.v_net, self.k_net, self.beta_net = (self.net(n) for n in (STREAMS, STREAMS, STREAMS, 1))
         self.gate_net = nn.Linear(WIDTH, 1)
         self.h_pre, self.h_post = nn.Linear(WIDTH, WIDTH, bias=False), nn.Linear(WIDTH, WIDTH, bias=False)
         self.norm = nn.LayerNorm(WIDTH)
         self.branch = branch
+
+    @staticmethod
+    def net(out):
+        return nn.Sequential(nn.Linear(WIDTH, WIDTH // 4), nn.GELU(), nn.Linear(WIDTH // 4, out))
 
     def forward(self, x):
         if self.pool == "prefix":

@@ -62,7 +62,8 @@ one = torch.ones(1)
 blends = {name: f.hybrid(u, v, one, k, gamma, blend=name) for name in ("linear", "hard", "geodesic")}
 for name, g in blends.items():
     smallest = torch.linalg.svdvals(g).amin()
-    print(f"   {name}: orthogonality error at most {orthogonality_error(g).max():.1e}, smallest singular value {smallest:.3f}")
+    error = orthogonality_error(g).max()
+    print(f"   {name}: orthogonality error at most {error:.1e}, smallest singular value {smallest:.3f}")
 figure(
     "gate",
     gamma.squeeze(),

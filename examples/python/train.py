@@ -59,7 +59,7 @@ def train(name, model, batch, loss_of, steps):
 def plot(path, curves):
     data = "".join(f"${n} << E\n" + "".join(f"{i} {v}\n" for i, v in enumerate(c)) + "E\n" for n, c in curves.items())
     lines = ", ".join(f"${name} with lines linewidth 2 title '{name}'" for name in curves)
-    script = f"set terminal svg size 640,400\nset output '{path}'\nset logscale y\nset xlabel 'step'\nset ylabel 'loss'\n"
+    script = f"set terminal svg\nset output '{path}'\nset logscale y\nset xlabel 'step'\nset ylabel 'loss'\n"
     subprocess.run(["gnuplot"], input=script + data + f"plot {lines}\n", text=True, check=True)
 
 

@@ -29,8 +29,8 @@ def names() -> List[str]:
 
 
 def options(task: str, **given: Any) -> Dict[str, Any]:
-    """A task's options, complete: dim, steps (T), train and val (sequences), seed, and theta, planes or noise where it has
-    them."""
+    """A task's options, complete: dim, steps (T), train and val (sequences), seed, and theta, planes or noise where
+    it has them."""
     return json.loads(torch.ops.edelta.complete_task(json.dumps({"task": task, **given})))
 
 

@@ -84,12 +84,13 @@ def hybrid(
     """The hybrid operator G that joins the rotation Q and the reflection H, or G x.
 
     - ``blend="linear"``:    ``G = γ Q + (1 − γ) H``; orthogonal at γ = 0 and γ = 1 only.
-    - ``blend="hard"``:      G is Q where γ > ½ and H elsewhere, with the gradient of the linear blend (straight-through):
-      exactly orthogonal.
-    - ``blend="geodesic"``:  ``G = R_φ Q``, ``R_φ = I + (cos φ − 1)(k kᵀ + a aᵀ) + sin φ (a kᵀ − k aᵀ)``, ``φ = π(1 − γ)``, a the
-      unit part of u orthogonal to k: a rotation for every γ.
+    - ``blend="hard"``:      G is Q where γ > ½ and H elsewhere, with the gradient of the linear blend
+      (straight-through): exactly orthogonal.
+    - ``blend="geodesic"``:  ``G = R_φ Q``, ``R_φ = I + (cos φ − 1)(k kᵀ + a aᵀ) + sin φ (a kᵀ − k aᵀ)``,
+      ``φ = π(1 − γ)``, a the unit part of u orthogonal to k: a rotation for every γ.
 
-    With ``field="complex"`` G is ``P_φ Q`` with ``P_φ = I + (e^{iφ} − 1) k k*``, unitary for every γ; its blend is geodesic.
+    With ``field="complex"`` G is ``P_φ Q`` with ``P_φ = I + (e^{iφ} − 1) k k*``, unitary for every γ; its blend is
+    geodesic.
 
     u, v, k: [..., n]; beta, gamma: [..., 1]; x: [..., n, d]. Returns [..., n, n], or [..., n, d] with x.
     """
@@ -175,7 +176,7 @@ def prefix_mean(x: Tensor) -> Tensor:
 
 
 def sequence_mean(x: Tensor) -> Tensor:
-    """``x̄ = (1/T) Σ_t x_t``, [B, T, D] → [B, 1, D]. Position t sees what comes after it: not for autoregressive use."""
+    """``x̄ = (1/T) Σ_t x_t``, [B, T, D] → [B, 1, D]. Position t sees what comes after it: it is not causal."""
     return torch.ops.edelta.sequence_mean(x)
 
 

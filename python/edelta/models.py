@@ -98,8 +98,8 @@ def _connect(config: Mapping[str, Any], branch: SubLayer, site: str) -> Connecti
 class Block(nn.Module):
     """Attention, then MLP, each inside the architecture's connection.
 
-    The connections' parts are registered under the published names ("geo_attn", "ln_1", "attn", ...), and the connections
-    themselves, which have no parameters of their own, are not.
+    The connections' parts are registered under the published names ("geo_attn", "ln_1", "attn", ...), and the
+    connections themselves, which have no parameters of their own, are not.
     """
 
     def __init__(self, config: Mapping[str, Any]) -> None:
@@ -136,13 +136,13 @@ class Transformer(nn.Module):
 
         model = edelta.Transformer(model="edelta", n_layer=2, n_embd=64, head="continuous", input_dim=8, pool="prefix")
 
-    Options are those of a run's or model's config.json; what is not named has the program's default, and what the program
-    would refuse is refused. Parameters have the published names and start as the program's do with this seed.
+    Options are those of a run's or model's config.json; what is not named has the program's default, and what the
+    program would refuse is refused. Parameters have the published names and start as the program's do with this seed.
 
-    - ``model(x)``: predictions [B, T, input_dim] for x of that shape (head "continuous"), or logits [B, T, vocab_size] for
-      int64 tokens [B, T] (head "token").
-    - ``model.losses(x, y)``: {"task": mean squared error or cross-entropy (targets −1 do not count), "gate": the gate loss
-      where there are gates}; a training step minimises their sum.
+    - ``model(x)``: predictions [B, T, input_dim] for x of that shape (head "continuous"), or logits [B, T,
+      vocab_size] for int64 tokens [B, T] (head "token").
+    - ``model.losses(x, y)``: {"task": mean squared error or cross-entropy (targets −1 do not count), "gate": the gate
+      loss where there are gates}; a training step minimises their sum.
     - ``model.gates()``, ``model.operators()``: of the last pass, layer by layer, attention first.
     - ``model.config``: every option.
     """
@@ -278,8 +278,8 @@ def load(path: PathLike, weights: str = "best") -> Transformer:
 
 
 def save(model: Transformer, path: PathLike, replace: bool = False) -> None:
-    """Writes a model for ``edelta eval`` and ``generate``, and for ``load``: one file if the name ends in .safetensors, else
-    a folder with model.safetensors and config.json. What is there stays unless replace is set.
+    """Writes a model for ``edelta eval`` and ``generate``, and for ``load``: one file if the name ends in
+    .safetensors, else a folder with model.safetensors and config.json. What is there stays unless replace is set.
 
     ``load`` gives back the same bits, in float64 too; the program computes in float32.
     """

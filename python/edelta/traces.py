@@ -45,13 +45,13 @@ def trace(
     model   an edelta.Transformer, or any module of yours whose parameters have, or are renamed to, the published names
     batch   (x, y): x, y [B, T, input_dim] floating, or tokens and targets [B, T] int64 (target −1 does not count)
     path    of the .safetensors file to write
-    config  the architecture and its sizes ({"model": "gpt", "n_layer": 2, ...}, docs/traces.md has the keys); not needed for
-            an edelta.Transformer
+    config  the architecture and its sizes ({"model": "gpt", "n_layer": 2, ...}, docs/traces.md has the keys); not
+            needed for an edelta.Transformer
     names   from a name of model.named_parameters() to the published one
     dtype   to compute in, on a copy of the model: float64 is the strictest check
 
-    The trace has x, y, output, loss (mean squared error or cross-entropy), the gate loss where there is one, every parameter
-    and the gradient of loss + gate loss for each.
+    The trace has x, y, output, loss (mean squared error or cross-entropy), the gate loss where there is one, every
+    parameter and the gradient of loss + gate loss for each.
     """
     if config is None:
         config = getattr(model, "config", None)

@@ -43,10 +43,12 @@ variable_list tensors_of(const Values& values) {
   return all;
 }
 
-// Whether somebody wants to see ops instead of results: a mode or tensor of Python's, or a tensor
-// that has no data.
+// Whether somebody wants to see ops instead of results: a mode or tensor of Python's, a transform
+// (torch.func), whose tensors wrap others, or a tensor that has no data.
 bool is_traced(const variable_list& tensors) {
-  constexpr DispatchKeySet tracers({DispatchKey::Python, DispatchKey::Functionalize});
+  constexpr DispatchKeySet tracers(
+      {DispatchKey::Python, DispatchKey::Functionalize, DispatchKey::FuncTorchGradWrapper,
+       DispatchKey::FuncTorchBatched, DispatchKey::FuncTorchDynamicLayerBackMode});
   if (c10::impl::tls_local_dispatch_key_set().included_.has_any(tracers)) return true;
   for (const Tensor& tensor : tensors) {
     if (tensor.is_meta() || tensor.key_set().has_any(tracers)) return true;

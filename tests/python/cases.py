@@ -26,14 +26,13 @@ def _gate(*shape):
 
 @dataclass
 class Case:
-    """op(*make()) = formula(*make()). `zero_batch`: whether the first dimension of all of `batched` may be 0."""
+    """op(*make()) = formula(*make()). Those of `batched` have the batch as their first dimension."""
 
     name: str
     op: Callable[..., Any]
     make: Callable[[], Tuple[Any, ...]]
     formula: Callable[..., Any]
     batched: Tuple[int, ...] = (0,)
-    smooth: bool = True  # has a second derivative that gradgradcheck can measure
 
     def __repr__(self):
         return self.name

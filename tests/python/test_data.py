@@ -15,7 +15,7 @@ def test_every_task(program, tmp_path):
             options["steps"] = 8
         arrays = edelta.data.generate(task, **options)
         assert all(a.dtype == np.float32 for a in arrays)
-        flags = [w for k, v in options.items() for w in (f"--{ {'train': 'train', 'val': 'val'}.get(k, k)}", v)]
+        flags = [word for key, value in options.items() for word in (f"--{key}", value)]
         program("data", task, "--out", tmp_path / task, *flags)
         for mine, theirs in zip(arrays, edelta.data.read(tmp_path / task)):
             np.testing.assert_array_equal(mine, theirs)

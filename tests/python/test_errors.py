@@ -76,7 +76,7 @@ def test_other_wrong_arguments():
         (lambda: ops.linear(torch.randn(2, 4), torch.randn(3, 4), None, None, torch.randn(4)), "needs a norm_weight"),
         (lambda: ops.adamw_step([torch.zeros(2)], [], [], [], [], 1, 0.1), "every list"),
         (
-            lambda: ops.adamw_step(*([torch.zeros(2)], [torch.zeros(3)], [torch.zeros(2)], [torch.zeros(2)]), [0.0], 1, 0.1),
+            lambda: ops.adamw_step(*([torch.zeros(n)] for n in (2, 3, 2, 2)), [0.0], 1, 0.1),
             "shape",
         ),
         (lambda: ops.adamw_step(*([torch.zeros(2)],) * 4, [0.0], 0, 0.1), "counts from 1"),

@@ -6,8 +6,8 @@
 - ``MHCResidual``           mHC: streams mixed by doubly stochastic matrices
 - ``JPMHCResidual``         JPmHC: streams mixed by nearly orthogonal matrices, a layer of width dim/streams
 - ``PlainResidual``         ``x + layer(norm(x))`` itself, to compare with
-- ``Attention``, ``MLP``    the transformer's layers; inside a connection they are computed with their norm, residual and
-  projections in one pass, as are an nn.Linear and an nn.Sequential of Linear, GELU, Linear with channels last
+- ``Attention``, ``MLP``    the transformer's layers; inside a connection they are computed with their norm, residual
+  and projections in one pass, as are an nn.Linear and an nn.Sequential of Linear, GELU, Linear with channels last
 """
 
 from .connection import Connection, Operators

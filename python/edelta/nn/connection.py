@@ -24,7 +24,8 @@ class Operators:
     applied              |G x − x|/|x|: 0 would mean that the operator does nothing; None without x
     stream_cosine        the mean cosine between a token's streams after the operator: 1 means that they have collapsed
                          into one direction; None without x
-    gradient_norm        of the operator's parameters, after a backward pass: 0 would mean that it does not learn; None before
+    gradient_norm        of the operator's parameters, after a backward pass: 0 would mean that it does not learn;
+                         None before
     """
 
     matrix: Optional[Tensor] = None
@@ -60,8 +61,8 @@ class Operators:
 
 
 class _Seen:
-    """What the last pass left: γ with its gradient, and the operator. Beside the module, not in it: an exported graph may
-    not change a module."""
+    """What the last pass left: γ with its gradient, and the operator. Beside the module, not in it: an exported graph
+    may not change a module."""
 
     def __init__(self) -> None:
         self.gamma: Optional[Tensor] = None
@@ -75,8 +76,9 @@ class _Seen:
 class Connection(nn.Module):
     """A residual connection around a layer.
 
-    It takes the place of ``x + layer(norm(x))``: channels last, x [B, ..., dim], or first, x [B, dim, ...]. What is between
-    batch and channels, or after them, are positions, in that order; x [B, dim] has one. The layer sees the layout of x.
+    It takes the place of ``x + layer(norm(x))``: channels last, x [B, ..., dim], or first, x [B, dim, ...]. What is
+    between batch and channels, or after them, are positions, in that order; x [B, dim] has one. The layer sees the
+    layout of x.
 
     Subclasses have ``connect``, their formula, and ``residual``, their operator alone.
     """

@@ -30,7 +30,7 @@ def enter(
     weight: Tensor,
     bias: Optional[Tensor],
 ) -> Tuple[Tensor, Optional[Tensor], Optional[Tensor], Tensor, Optional[Tensor]]:
-    """``first ∘ pre ∘ LN`` as input, norm and map for the op that starts with them; x is repeated to the norm's width."""
+    """``first ∘ pre ∘ LN`` as input, norm and map for the op that starts with them; x is repeated to its width."""
     if repeats > 1 and norm_weight is not None and pre is None and folds_maps():
         # n equal streams have the mean and variance of one: the map sees the same numbers n times.
         folded = (weight * norm_weight).view(weight.size(0), repeats, -1).sum(1)

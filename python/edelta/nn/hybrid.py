@@ -133,9 +133,9 @@ class HybridResidual(_Geometric):
 
     ``g = G_γ x,  y = g + H_post F(H_pre LN(g))``
 
-    A token's dim numbers are n = streams rows of d = dim/n. G_γ = γ Q + (1 − γ) H mixes these rows: Q is a Cayley rotation,
-    H a Householder reflection (``edelta.functional.hybrid``), both made from the mean of the input, x̄, by small nets.
-    H_pre and H_post are dim × dim.
+    A token's dim numbers are n = streams rows of d = dim/n. G_γ = γ Q + (1 − γ) H mixes these rows: Q is a Cayley
+    rotation, H a Householder reflection (``edelta.functional.hybrid``), both made from the mean of the input, x̄, by
+    small nets. H_pre and H_post are dim × dim.
 
     dim             channels of x
     streams         n; it divides dim
@@ -254,8 +254,8 @@ class HybridStreamResidual(_Geometric):
 
     ``g = G_γ x,  y = F(LN(mean_i (H_pre g)_i)),  x'_i = g_i + (H_post (y, …, y))_i``
 
-    G_γ as in HybridResidual, made by one joint net; H_pre (rows through softmax) and H_post (columns through softmax) are
-    n×n matrices made from each token, a router. The layer sees d channels.
+    G_γ as in HybridResidual, made by one joint net; H_pre (rows through softmax) and H_post (columns through softmax)
+    are n×n matrices made from each token, a router. The layer sees d channels.
 
     hidden: hidden width of the joint net, 16 by default. The other options are HybridResidual's.
     """

@@ -14,8 +14,8 @@ class JPMHCResidual(Connection):
 
     ``y = F(LN(mean_i (H_pre x)_i)),  x' = H_res x + H_post (y, …, y)``
 
-    All three mixers are n×n matrices made from each token: H_pre by softmax over rows, H_post over columns, H_res by the
-    iterated Cayley transform (``edelta.functional.iterative_cayley``). The layer sees d channels.
+    All three mixers are n×n matrices made from each token: H_pre by softmax over rows, H_post over columns, H_res by
+    the iterated Cayley transform (``edelta.functional.iterative_cayley``). The layer sees d channels.
 
     dim, streams, branch, norm, channels: as in HybridResidual. alpha, iterations: of the Cayley iteration.
     projection_init: "normal", or "identity": all logits start at zero.

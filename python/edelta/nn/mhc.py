@@ -48,8 +48,8 @@ class MHCResidual(Connection):
 
     ``a = Σ_i H_pre,i x_i,  y = F(LN(a, …, a)),  x' = H_res x + H_post ⊙ y``
 
-    with r = RMSNorm(x), H_pre = σ(α φ_pre r + b), H_post = 2σ(α φ_post r + b), H_res = Sinkhorn(α mat(φ_res r) + b) of each
-    token (``edelta.functional.sinkhorn``). The layer sees dim channels, n equal streams.
+    with r = RMSNorm(x), H_pre = σ(α φ_pre r + b), H_post = 2σ(α φ_post r + b), H_res = Sinkhorn(α mat(φ_res r) + b)
+    of each token (``edelta.functional.sinkhorn``). The layer sees dim channels, n equal streams.
 
     dim, streams, branch, norm, channels: as in HybridResidual. iterations: of Sinkhorn.
     """

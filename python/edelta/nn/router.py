@@ -10,7 +10,8 @@ from .norm import LayerNorm
 
 
 class Router(nn.Module):
-    """Mixers from the logits ``Linear(LN(x))``, n×n matrices side by side: H_pre, H_post, and H_res where there are three.
+    """Mixers from the logits ``Linear(LN(x))``, n×n matrices side by side: H_pre, H_post, and H_res where there are
+    three.
 
     ``aggregate = mean_i (softmax_rows(Z_pre) x)_i``; of H_post = softmax_columns(Z_post) its row sums count, because it
     meets the same vector in every stream; H_res is the iterated Cayley transform of Z_res.
