@@ -1,6 +1,7 @@
 #include "python/registration.h"
 
 #include <torch/csrc/autograd/function.h>
+#include <torch/csrc/autograd/functions/basic_ops.h>
 #include <torch/csrc/autograd/functions/utils.h>
 #include <torch/csrc/autograd/saved_variable.h>
 
@@ -130,12 +131,26 @@ void differentiate(const OperatorHandle& op, DispatchKeySet keys, Stack* stack) 
   }
 }
 
-// That of NAME_backward.
+// That of NAME_backward. Some (torch.func) record every derivative, wanted or not: it is an error
+// to go back through this one, not to record it.
 void differentiate_once(const OperatorHandle& op, DispatchKeySet keys, Stack* stack) {
-  const auto arguments = torch::jit::last(*stack, op.schema().arguments().size());
-  TORCH_CHECK(!wants_gradient(tensors_of(arguments)), op.schema().name(),
-              " has no derivative: a traced op can be differentiated once");
-  op.redispatchBoxed(keys & c10::after_autograd_keyset, stack);
+  const variable_list tensors =
+      tensors_of(torch::jit::last(*stack, op.schema().arguments().size()));
+  std::shared_ptr<torch::autograd::Node> refusal;
+  if (wants_gradient(tensors)) {
+    refusal = std::shared_ptr<torch::autograd::Node>(
+        new torch::autograd::Error(
+            op.schema().name() + " has no derivative: a traced op can be differentiated once",
+            torch::autograd::collect_next_edges(tensors)),
+        torch::autograd::deleteNode);
+  }
+  {
+    const at::AutoDispatchBelowADInplaceOrView guard;
+    op.redispatchBoxed(keys & c10::after_autograd_keyset, stack);
+  }
+  if (!refusal) return;
+  variable_list results = tensors_of(torch::jit::last(*stack, 1));
+  for (Tensor& result : results) torch::autograd::set_history(result, refusal);
 }
 
 // The gradients of the floating tensors among NAME's arguments, in their order.

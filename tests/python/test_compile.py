@@ -9,6 +9,13 @@ from torch import nn
 
 pytestmark = pytest.mark.skipif(not hasattr(torch, "compile"), reason="PyTorch 1 has neither")
 
+
+@pytest.fixture(autouse=True)
+def fresh():
+    """Every test compiles for itself; what others compiled would count as its recompilations."""
+    torch._dynamo.reset()
+
+
 BACKEND = "aot_eager"  # the whole of the tracing, without a compiler for C++ at run time
 
 
@@ -87,3 +94,5 @@ def test_transforms():
         torch.testing.assert_close(f, e)
     z = torch.randn(3, 2, 4, 4)
     torch.testing.assert_close(torch.vmap(torch.ops.edelta.sinkhorn)(z), torch.ops.edelta.sinkhorn(z))
+    with pytest.raises(RuntimeError, match="differentiated once"):
+        torch.func.grad(lambda x: torch.func.grad(loss, argnums=1)(g, x).square().sum())(x)
