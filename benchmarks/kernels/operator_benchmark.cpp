@@ -29,6 +29,21 @@ void sequence_mean(benchmark::State& state, bool backward) {
 BENCHMARK_CAPTURE(sequence_mean, forward, false)->Arg(128)->Arg(512)->Apply(measure);
 BENCHMARK_CAPTURE(sequence_mean, backward, true)->Arg(128)->Arg(512)->Apply(measure);
 
+void prefix_mean(benchmark::State& state, bool backward) {
+  const int64_t width = state.range(0);
+  const auto x = filled(kBatch * kTokens * width);
+  auto y = x;
+  for (auto _ : state) {
+    if (backward) {
+      prefix_mean_backward({kBatch, kTokens, width, x.data(), y.data()});
+    } else {
+      prefix_mean_forward({kBatch, kTokens, width, x.data(), y.data()});
+    }
+  }
+}
+BENCHMARK_CAPTURE(prefix_mean, forward, false)->Arg(128)->Arg(512)->Apply(measure);
+BENCHMARK_CAPTURE(prefix_mean, backward, true)->Arg(128)->Arg(512)->Apply(measure);
+
 void delta(benchmark::State& state, bool backward) {
   const DeltaShape shape{kBatch, kTokens, state.range(0), 128};
   const int64_t operators = kBatch * shape.operators;

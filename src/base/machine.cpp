@@ -34,13 +34,29 @@ std::string openblas_configuration() {
   return config != nullptr ? config() : "";
 }
 
+// The sgemm_ that libtorch calls: the program's or a preloaded one, or else that of the libraries
+// which libtorch itself names. Inside Python the latter need not be what this library is linked to.
+void* sgemm_of_libtorch() {
+  if (void* own = dlopen(nullptr, RTLD_LAZY); own != nullptr) {
+    void* found = dlsym(own, "sgemm_");
+    dlclose(own);
+    if (found != nullptr) return found;
+  }
+  Dl_info libtorch{};
+  if (dladdr(reinterpret_cast<void*>(&at::get_num_threads), &libtorch) == 0) return nullptr;
+  void* library = dlopen(libtorch.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+  if (library == nullptr) return nullptr;
+  void* found = dlsym(library, "sgemm_");
+  dlclose(library);
+  return found;
+}
+
 }  // namespace
 
 Blas blas_in_use() {
   Blas blas;
   Dl_info info{};
-  // libtorch calls sgemm_ through the global symbol table: whatever it finds there, we find too.
-  if (void* sgemm = dlsym(RTLD_DEFAULT, "sgemm_");
+  if (void* sgemm = sgemm_of_libtorch();
       sgemm != nullptr && dladdr(sgemm, &info) != 0 && info.dli_fname != nullptr) {
     std::error_code error;
     const auto resolved = std::filesystem::canonical(info.dli_fname, error);

@@ -9,11 +9,13 @@
 #include "cli/checks.h"
 #include "cli/commands.h"
 #include "cli/measures.h"
+#include "cli/notice.h"
 #include "cli/print_json.h"
 #include "cli/run_options.h"
 #include "cli/strata.h"
 #include "data/token_files.h"
 #include "edelta/train/evaluate.h"
+#include "infer/model_source.h"
 
 namespace edelta::cli {
 namespace {
@@ -22,9 +24,33 @@ struct EvalOptions : RunOptions {
   std::string split = "val";
 };
 
-// Data that the run has never seen, of the kind that it was trained on.
-std::shared_ptr<const train::TrainingData> other_data(const EvalOptions& options) {
-  train::TrainConfig config = options.folder().read_config();
+// The model, what it was configured with, and its tokenizer: those of a run, or an exported one's.
+struct Evaluated {
+  std::shared_ptr<models::Model> model;
+  train::TrainConfig config;
+  std::shared_ptr<const data::Tokenizer> tokenizer;
+};
+
+Evaluated load(const EvalOptions& options) {
+  if (!infer::is_exported_model(options.run)) {
+    return {options.model(), options.folder().read_config(), options.folder().read_tokenizer()};
+  }
+  if (options.data.empty()) {
+    throw InputError(
+        fmt::format("{} is no run: name the data to evaluate it on with --data", options.run));
+  }
+  const infer::ModelSource source = infer::load_exported_model(options.run);
+  for (const std::string& line : source.notices) notice("{}\n", line);
+  source.model->eval();
+  train::TrainConfig config;
+  config.model = source.model->config();
+  config.vocab = config.model.vocab_size;
+  return {source.model, config, source.tokenizer};
+}
+
+// Data that the model has never seen, of the kind that it was trained on.
+std::shared_ptr<const train::TrainingData> other_data(const EvalOptions& options,
+                                                      train::TrainConfig config) {
   config.task.reset();
   config.data = options.data;
   // Where the folder tells its vocabulary, that is compared with the model's.
@@ -36,20 +62,20 @@ std::shared_ptr<const train::TrainingData> other_data(const EvalOptions& options
 }
 
 // The same number means something else to another tokenizer.
-void require_same_tokenizer(const EvalOptions& options) {
-  const auto own = options.folder().read_tokenizer();
+void require_same_tokenizer(const EvalOptions& options,
+                            const std::shared_ptr<const data::Tokenizer>& own) {
   const std::filesystem::path other = std::filesystem::path(options.data) / data::kTokenizerFile;
   if (!own || !base::is_there(other)) return;
   if (own->to_json() != data::read_tokenizer(other)->to_json()) {
-    throw InputError(fmt::format("{} is another tokenizer than the run's", other.string()));
+    throw InputError(fmt::format("{} is another tokenizer than the model's", other.string()));
   }
 }
 
 void run_eval(const EvalOptions& options) {
-  const auto model = options.model();
-  const auto data = options.data.empty() ? options.training_data() : other_data(options);
+  const auto [model, config, tokenizer] = load(options);
+  const auto data = options.data.empty() ? options.training_data() : other_data(options, config);
   data->require_fits(model->config());
-  if (!options.data.empty()) require_same_tokenizer(options);
+  if (!options.data.empty()) require_same_tokenizer(options, tokenizer);
   const auto split = options.split == "val" ? train::Split::val : train::Split::train;
   const train::Evaluation evaluation = data->evaluate(*model, split);
   const train::Extent extent = data->extent(split);
@@ -72,7 +98,8 @@ void run_eval(const EvalOptions& options) {
 }  // namespace
 
 void add_eval(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("eval", "Evaluate a run's model over a whole split");
+  CLI::App* command =
+      app.add_subcommand("eval", "Evaluate a run's model, or an exported one, over a whole split");
   auto options = std::make_shared<EvalOptions>();
   add_run_options(*command, *options);
   command->add_option("--split", options->split, "val or train")
@@ -83,7 +110,8 @@ void add_eval(CLI::App& app) {
       ->check(kNotEmpty);
   command->footer(
       std::string(kStrata) +
-      "\n\nExamples:\n  edelta eval runs/mine\n  edelta eval runs/mine --data other --split train");
+      "\n\nExamples:\n  edelta eval runs/mine\n  edelta eval runs/mine --data other --split train\n"
+      "  edelta eval model.safetensors --data my-sequences");
   command->callback([options] { run_eval(*options); });
 }
 

@@ -46,6 +46,8 @@
   X(cached_attention, CachedAttention)                  \
   X(sequence_mean_forward, SequenceMeanForward)         \
   X(sequence_mean_backward, SequenceMeanBackward)       \
+  X(prefix_mean_forward, PrefixMeanForward)             \
+  X(prefix_mean_backward, PrefixMeanBackward)           \
   X(hybrid_forward, HybridForward)                      \
   X(hybrid_backward, HybridBackward)                    \
   X(geodesic_forward, HybridForward)                    \

@@ -28,7 +28,7 @@ Tensor drop(const Tensor& x, const Dropout& dropout) {
   if (use_fused({x})) return fused::drop(x, dropout);
   const int64_t width = x.size(-1);
   const Tensor factors = dropout_factors(dropout, 1, width, x.numel() / width, x.scalar_type())[0];
-  return x * factors.t().reshape(x.sizes());
+  return x * factors.t().reshape(x.sizes()).to(x.device());
 }
 
 }  // namespace edelta::ops

@@ -37,7 +37,8 @@ bool use_fused(std::initializer_list<torch::Tensor> tensors) {
     return false;
   }
   return std::all_of(tensors.begin(), tensors.end(), [](const torch::Tensor& tensor) {
-    return !tensor.defined() || (tensor.is_cpu() && tensor.scalar_type() == torch::kFloat32);
+    return !tensor.defined() ||
+           (tensor.is_cpu() && tensor.scalar_type() == torch::kFloat32 && tensor.numel() > 0);
   });
 }
 

@@ -13,6 +13,7 @@ WithInput pool(const Tensor& x, Pool pool) {
       if (use_fused({x})) return fused::sequence_mean(x);
       return {x.mean(1, /*keepdim=*/true), x};
     case Pool::prefix: {
+      if (use_fused({x})) return {fused::prefix_mean(x), x};
       // A running sum in float32 would lose a digit every ten thousand positions.
       const Tensor count =
           torch::arange(1, x.size(1) + 1, x.options().dtype(torch::kFloat64)).unsqueeze(-1);

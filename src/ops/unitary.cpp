@@ -94,7 +94,10 @@ Tensor phase_less_one(const Tensor& gamma) {
   return torch::complex(phase.cosine_less_one, phase.sine);
 }
 
-Tensor complex_identity(int64_t n) { return torch::eye(n / 2, torch::kComplexDouble); }
+// On m = n/2 complex streams, for vectors like u [..., n].
+Tensor complex_identity(const Tensor& u) {
+  return torch::eye(u.size(-1) / 2, u.options().dtype(torch::kComplexDouble).requires_grad(false));
+}
 
 }  // namespace
 
@@ -107,18 +110,19 @@ Tensor unitary_turn(const Tensor& k, const Tensor& gamma, const Tensor& x) {
 }
 
 Tensor unitary_rotation_matrix(const Tensor& u, const Tensor& v, const Tensor& beta) {
-  return real_matrix(rotate(u, v, beta, complex_identity(u.size(-1)))).to(u.scalar_type());
+  return real_matrix(rotate(u, v, beta, complex_identity(u))).to(u.scalar_type());
 }
 
 Tensor unitary_reflection_matrix(const Tensor& k) {
-  const Tensor less_one = torch::full({1, 1}, -2.0, torch::kComplexDouble);
-  return real_matrix(turn(k, less_one, complex_identity(k.size(-1)))).to(k.scalar_type());
+  const Tensor identity = complex_identity(k);
+  const Tensor less_one = torch::full({1, 1}, -2.0, identity.options());
+  return real_matrix(turn(k, less_one, identity)).to(k.scalar_type());
 }
 
 Tensor unitary_matrix(const Tensor& u, const Tensor& v, const Tensor& beta, const Tensor& k,
                       const Tensor& gamma) {
   if (use_fused_operator(u, v, beta, k, gamma)) return fused::unitary_matrix(u, v, beta, k, gamma);
-  const Tensor q = rotate(u, v, beta, complex_identity(u.size(-1)));
+  const Tensor q = rotate(u, v, beta, complex_identity(u));
   return real_matrix(turn(k, phase_less_one(gamma), q)).to(u.scalar_type());
 }
 

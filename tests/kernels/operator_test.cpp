@@ -45,6 +45,36 @@ TEST(SequenceMean, MatchesTheDefinition) {
   }
 }
 
+void check_prefix_mean(int64_t batch, int64_t tokens, int64_t width) {
+  const int64_t count = batch * tokens * width;
+  const auto x = random_values(count, 1), dmean = random_values(count, 2);
+  Values mean_ref(count), dx_ref(count);
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t t = i / width % tokens;
+    // Position t is in the means of t and all after it.
+    for (int64_t s = t; s < tokens; ++s) {
+      const int64_t later = i + (s - t) * width;
+      mean_ref[later] += static_cast<double>(x[i]) / static_cast<double>(s + 1);
+      dx_ref[i] += static_cast<double>(dmean[later]) / static_cast<double>(s + 1);
+    }
+  }
+  with_threads([&] {
+    auto mean = unwritten(count), dx = unwritten(count);
+    prefix_mean_forward({batch, tokens, width, x.data(), mean.data()});
+    prefix_mean_backward({batch, tokens, width, dmean.data(), dx.data()});
+    expect_close(mean, mean_ref, kValueTolerance, "mean");
+    expect_close(dx, dx_ref, kGradientTolerance, "dx");
+  });
+}
+
+TEST(PrefixMean, MatchesTheDefinition) {
+  for (const auto [batch, tokens, width] :
+       {std::array<int64_t, 3>{1, 1, 1}, {3, 7, 5}, {2, 65, 20}, {1, 50, 133}, {5, 64, 128}}) {
+    SCOPED_TRACE(testing::Message() << batch << " × " << tokens << " × " << width);
+    check_prefix_mean(batch, tokens, width);
+  }
+}
+
 struct DeltaReference {
   DeltaReference(const DeltaShape& s, const std::vector<float>& x, const std::vector<float>& k,
                  const std::vector<float>& beta, const std::vector<float>& dy)

@@ -264,6 +264,11 @@ TEST_P(FusedOps, SequenceMeanWithItsInput) {
       {tokens(shape().streams * shape().width)});
 }
 
+TEST_P(FusedOps, PrefixMean) {
+  expect_fused_equals_composite([](const auto& a) { return pool(a[0], Pool::prefix).y; },
+                                {tokens(shape().streams * shape().width)});
+}
+
 // One operator a sequence and one a token, the gate anywhere and at its ends.
 void expect_operator(Tensor (*matrix)(const Tensor& u, const Tensor& v, const Tensor& beta,
                                       const Tensor& k, const Tensor& gamma),

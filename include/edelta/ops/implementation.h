@@ -23,7 +23,8 @@ void set_implementation(Implementation implementation);
 Implementation parse_implementation(const std::string& name);
 std::string to_string(Implementation implementation);
 
-// Whether the fused kernels take these tensors; undefined ones (an absent bias) are passed over.
+// Whether the fused kernels take these tensors, which must not be empty; undefined ones (an absent
+// bias) are passed over.
 bool use_fused(std::initializer_list<torch::Tensor> tensors);
 
 // Whether neighbouring linear maps are multiplied into one before the tokens see them. It is

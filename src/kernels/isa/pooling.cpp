@@ -1,5 +1,7 @@
 #include "kernels/pooling.h"
 
+#include <algorithm>
+
 #include "kernels/isa/slices.h"
 #include "kernels/scratch.h"
 
@@ -50,6 +52,50 @@ void sequence_mean_backward(const SequenceMeanBackward& a) {
         const float* straight = a.straight + at;
 #pragma omp simd
         for (int64_t c = 0; c < a.width; ++c) dx[c] = straight[c] + factor * dmean[c];
+      }
+    }
+  }
+}
+
+// Columns whose running sums are kept at once: a few registers full.
+static constexpr int64_t kColumns = 64;
+
+// A running sum in float32 would lose a digit every ten thousand positions.
+void prefix_mean_forward(const PrefixMeanForward& a) {
+  const int64_t chunks = (a.width + kColumns - 1) / kColumns;
+#pragma omp parallel for
+  for (int64_t item = 0; item < a.batch * chunks; ++item) {
+    const int64_t first = item % chunks * kColumns, columns = std::min(kColumns, a.width - first);
+    const int64_t begin = item / chunks * a.tokens * a.width + first;
+    double sum[kColumns] = {};
+    for (int64_t t = 0; t < a.tokens; ++t) {
+      const float* x = a.x + begin + t * a.width;
+      float* mean = a.mean + begin + t * a.width;
+      const auto count = static_cast<double>(t + 1);
+#pragma omp simd
+      for (int64_t c = 0; c < columns; ++c) {
+        sum[c] += static_cast<double>(x[c]);
+        mean[c] = static_cast<float>(sum[c] / count);
+      }
+    }
+  }
+}
+
+void prefix_mean_backward(const PrefixMeanBackward& a) {
+  const int64_t chunks = (a.width + kColumns - 1) / kColumns;
+#pragma omp parallel for
+  for (int64_t item = 0; item < a.batch * chunks; ++item) {
+    const int64_t first = item % chunks * kColumns, columns = std::min(kColumns, a.width - first);
+    const int64_t begin = item / chunks * a.tokens * a.width + first;
+    double sum[kColumns] = {};
+    for (int64_t t = a.tokens - 1; t >= 0; --t) {
+      const float* dmean = a.dmean + begin + t * a.width;
+      float* dx = a.dx + begin + t * a.width;
+      const auto count = static_cast<double>(t + 1);
+#pragma omp simd
+      for (int64_t c = 0; c < columns; ++c) {
+        sum[c] += static_cast<double>(dmean[c]) / count;
+        dx[c] = static_cast<float>(sum[c]);
       }
     }
   }

@@ -30,7 +30,7 @@ class AttentionFunction : public Function<AttentionFunction> {
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& gradients) {
-    const variable_list saved = context->get_saved_variables();
+    const variable_list saved = saved_variables(context);
     const Tensor dout = gradients[0].contiguous();
     const Tensor dqkv = gradient_memory(saved, 0);
     kernels::attention_backward({attention_shape(saved[0], context->saved_data["heads"].toInt()),

@@ -51,6 +51,20 @@ inline void save(AutogradContext* context, std::initializer_list<OptionalTensor>
   context->saved_data["wanted"] = wanted;
 }
 
+// Kernels have no derivative of their own: where a gradient is to be differentiated again, it must
+// not come out as a constant.
+inline void refuse_second_derivative() {
+  TORCH_CHECK(!torch::GradMode::is_enabled(),
+              "the fused kernels have no second derivative; compute in float64, or with the "
+              "composite implementation");
+}
+
+// What forward() saved, for backward().
+inline variable_list saved_variables(AutogradContext* context) {
+  refuse_second_derivative();
+  return context->get_saved_variables();
+}
+
 // Memory for the gradient of the index-th saved argument; undefined where none is wanted.
 inline Tensor gradient_of(AutogradContext* context, const variable_list& saved, size_t index) {
   const bool wanted = (context->saved_data["wanted"].toInt() >> index & 1) != 0;

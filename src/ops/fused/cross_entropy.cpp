@@ -70,6 +70,7 @@ class CrossEntropyFunction : public Function<CrossEntropyFunction> {
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& upstream) {
+    refuse_second_derivative();
     // They are given away, so that whoever takes them may add to them in place; a second backward
     // pass over the same graph makes them anew.
     c10::IValue kept = std::exchange(context->saved_data["gradients"], c10::IValue());
@@ -84,7 +85,7 @@ class CrossEntropyFunction : public Function<CrossEntropyFunction> {
 
  private:
   static std::vector<Tensor> computed_again(AutogradContext* context) {
-    const variable_list saved = context->get_saved_variables();
+    const variable_list saved = saved_variables(context);
     const OptionalTensor norm_weight = optional(saved[1]), norm_bias = optional(saved[2]);
     const OptionalTensor bias = optional(saved[4]);
     const LinearGradients gradients(context, saved);

@@ -22,7 +22,7 @@ class DeltaFunction : public Function<DeltaFunction> {
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& gradients) {
-    const variable_list saved = context->get_saved_variables();
+    const variable_list saved = saved_variables(context);
     const Tensor dy = gradients[0].contiguous();
     const Tensor dk = gradient_memory(saved, 0);
     const Tensor dbeta = gradient_memory(saved, 1);

@@ -23,6 +23,7 @@ class DropFunction : public Function<DropFunction> {
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& gradients) {
+    refuse_second_derivative();
     return {dropped(gradients[0].contiguous(), saved_mask(context)), {}};
   }
 };

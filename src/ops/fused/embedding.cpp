@@ -44,7 +44,7 @@ class EmbeddingFunction : public Function<EmbeddingFunction> {
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& gradients) {
-    const variable_list saved = context->get_saved_variables();
+    const variable_list saved = saved_variables(context);
     Tensor dpositions = gradient_of(context, saved, 2);
     if (dpositions.defined()) dpositions.zero_();
     Tensor dwords;

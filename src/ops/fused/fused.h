@@ -44,6 +44,7 @@ Routed route(const torch::Tensor& x, const Norm& norm, const Affine& map, int64_
              const CayleyIteration& cayley);
 
 WithInput sequence_mean(const torch::Tensor& x);
+torch::Tensor prefix_mean(const torch::Tensor& x);
 torch::Tensor hybrid_matrix(const torch::Tensor& u, const torch::Tensor& v,
                             const torch::Tensor& beta, const torch::Tensor& k,
                             const torch::Tensor& gamma);

@@ -22,7 +22,7 @@ class GatedOperator : public torch::autograd::Function<GatedOperator<kForward, k
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& gradients) {
-    const variable_list saved = context->get_saved_variables();
+    const variable_list saved = saved_variables(context);
     const Tensor dg = gradients[0].contiguous();
     const int64_t n = saved[0].size(-1);
     variable_list out;

@@ -33,7 +33,7 @@ class LinearFunction : public Function<LinearFunction> {
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& gradients) {
-    const variable_list saved = context->get_saved_variables();
+    const variable_list saved = saved_variables(context);
     const Tensor dy = gradients[0].contiguous();
     const Tensor dresidual = context->saved_data["has_residual"].toBool() ? dy : Tensor();
     Tensor straight;

@@ -53,7 +53,7 @@ class RouteFunction : public Function<RouteFunction> {
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& gradients) {
-    const variable_list saved = context->get_saved_variables();
+    const variable_list saved = saved_variables(context);
     const Tensor& x = saved[0];
     const Tensor& pre = saved[8];
     const int64_t in = saved[3].size(1);

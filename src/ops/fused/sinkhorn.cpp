@@ -18,7 +18,7 @@ class SinkhornFunction : public Function<SinkhornFunction> {
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& gradients) {
-    const Tensor z = context->get_saved_variables()[0];
+    const Tensor z = saved_variables(context)[0];
     const Tensor dh = gradients[0].contiguous();
     const Tensor dz = torch::empty_like(z);
     kernels::sinkhorn_backward(

@@ -25,7 +25,7 @@ class StreamMixFunction : public Function<StreamMixFunction> {
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& gradients) {
-    const variable_list saved = context->get_saved_variables();
+    const variable_list saved = saved_variables(context);
     const Tensor dy = gradients[0].contiguous();
     const Tensor dg = gradient_memory(saved, 0);
     const Tensor dx = gradient_memory(saved, 1);
@@ -52,7 +52,7 @@ class StreamAggregateFunction : public Function<StreamAggregateFunction> {
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& gradients) {
-    const variable_list saved = context->get_saved_variables();
+    const variable_list saved = saved_variables(context);
     const Tensor da = gradients[0].contiguous();
     const Tensor straight = gradients[1].contiguous();
     const Tensor dw = gradient_memory(saved, 0);
@@ -77,7 +77,7 @@ class StreamUpdateFunction : public Function<StreamUpdateFunction> {
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& gradients) {
-    const variable_list saved = context->get_saved_variables();
+    const variable_list saved = saved_variables(context);
     const Tensor dupdated = gradients[0].contiguous();
     const bool mixes = saved[0].defined();
     const Tensor dh = mixes ? gradient_memory(saved, 0) : Tensor();
