@@ -36,9 +36,9 @@ Tensor causal_attention(const Tensor& qkv, int64_t heads, const Dropout& dropout
                          .masked_fill(future, -std::numeric_limits<double>::infinity())
                          .softmax(-1);
   if (dropout.probability > 0) {
-    attention =
-        attention * dropout_factors(dropout, batch * heads, length, length, qkv.scalar_type())
-                        .view_as(attention);
+    attention = attention * dropout_factors(dropout, batch * heads, length, length,
+                                            qkv.scalar_type(), dropout.first_sequence * heads)
+                                .view_as(attention);
   }
   return attention.matmul(v).transpose(1, 2).reshape({batch, length, width});
 }
