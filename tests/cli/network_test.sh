@@ -20,10 +20,10 @@ connect() { # NAMESPACE INTERFACE ADDRESS
 connect $a ea$$ 10.77.0.1
 connect $b eb$$ 10.77.0.2
 
-export MASTER_ADDR=10.77.0.1 MASTER_PORT=29400 WORLD_SIZE=2
+export MASTER_ADDR=10.77.0.1 MASTER_PORT=29400
 train_between() { # ARGUMENTS...: rank 0 in one namespace, rank 1 in the other
-  RANK=0 ip netns exec $a "$edelta" train "$@" >"$work/rank.0" 2>&1 & pids=($!)
-  RANK=1 ip netns exec $b "$edelta" train "$@" >"$work/rank.1" 2>&1 & pids+=($!)
+  WORLD_SIZE=2 RANK=0 ip netns exec $a "$edelta" train "$@" >"$work/rank.0" 2>&1 & pids=($!)
+  WORLD_SIZE=2 RANK=1 ip netns exec $b "$edelta" train "$@" >"$work/rank.1" 2>&1 & pids+=($!)
 }
 # Enough parameters for packets to be lost, and for several buckets.
 settings=(--model gpt --task gyroscope --dim 8 --steps 16 --width 192 --layers 3 --heads 4 --batch 8 --train-size 32
