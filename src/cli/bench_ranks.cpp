@@ -21,6 +21,7 @@
 #include "dist/secret.h"
 #include "edelta/base/error.h"
 #include "edelta/base/machine.h"
+#include "edelta/train/gradient_exchange.h"
 
 namespace edelta::cli {
 namespace {

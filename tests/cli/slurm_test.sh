@@ -88,8 +88,8 @@ MASTER_ADDR=127.0.0.1 srun -n 2 -N 2 "$edelta" train "${tiny[@]}" --out "$work/t
   { cat "$work/srun" >&2; fail "srun"; }
 grep -q '"ranks": 2' "$work/two/config.json" || fail "srun's processes did not train together"
 
-# A suite over both nodes: what it does, locally and by Slurm.
-suite=(reproduce lambda theorems --preset smoke --seeds 42)
+# A suite over both nodes, some of whose steps need others: locally and by Slurm.
+suite=(reproduce norms theorems --preset smoke --seeds 42)
 "$edelta" "${suite[@]}" --jobs 1 --out "$work/local" >/dev/null 2>&1
 slurm_suite() { "$edelta" "${suite[@]}" --launcher slurm --out "$work/slurm" "$@"; }
 slurm_suite >"$work/said" 2>&1 || { cat "$work/said" >&2; fail "nothing was submitted"; }
