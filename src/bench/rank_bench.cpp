@@ -152,6 +152,10 @@ std::vector<Projection> project(const RankTimes& one, const RankTimes& several,
   const auto moved = [](double machines) { return 2 * (machines - 1) / machines; };
   const double handling =
       several.exchange / several.parameters / moved(static_cast<double>(several.ranks));
+  const auto compute = [&](double count) {
+    if (count == one.parameters) return one.step;
+    return kFlopOfParameter * count * static_cast<double>(tokens) / rate;
+  };
   std::vector<Projection> all;
   for (const double count : parameters) {
     for (const double gigabits : {1.0, 10.0}) {
@@ -160,7 +164,7 @@ std::vector<Projection> project(const RankTimes& one, const RankTimes& several,
         all.push_back({.parameters = count,
                        .machines = machines,
                        .gigabits = gigabits,
-                       .compute = kFlopOfParameter * count * static_cast<double>(tokens) / rate,
+                       .compute = compute(count),
                        .exchange = floats * (kBitsOfFloat / (1e9 * gigabits) + handling)});
       }
     }

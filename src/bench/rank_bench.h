@@ -45,9 +45,9 @@ struct Projection {
   double efficiency() const { return compute / (compute + exchange); }
 };
 
-// Compute: 6 floating-point operations a parameter and token at the rate that `one` reached, a
-// process alone. Exchange: a ring moves 2(m − 1)/m of the gradients' bytes through every machine's
-// link, and handling them takes what it took `several` on one machine.
+// Compute: that of `one`, a process alone; for other sizes 6 floating-point operations a parameter
+// and token at the rate that it reached. Exchange: a ring moves 2(m − 1)/m of the gradients' bytes
+// through every machine's link, and handling them takes what it took `several` on one machine.
 std::vector<Projection> project(const RankTimes& one, const RankTimes& several,
                                 const std::vector<double>& parameters, int64_t tokens);
 
