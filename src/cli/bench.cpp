@@ -10,6 +10,7 @@
 
 #include "bench/generation.h"
 #include "bench/growth.h"
+#include "cli/bench_ranks.h"
 #include "cli/commands.h"
 #include "cli/machine_options.h"
 #include "cli/notice.h"
@@ -36,6 +37,8 @@ struct BenchOptions {
   bool phases = false;
   bool growth = false;
   bool generate = false;
+  int64_t ranks = 0;
+  bool as_rank = false;
   bool json = false;
 };
 
@@ -245,6 +248,12 @@ void run_bench(BenchOptions options) {
   if (options.bench.length == 0) options.bench.length = task.steps;
   if (options.compare.empty()) options.compare = options.growth ? "none" : "composite";
   options.bench.compare = options.compare == "composite";
+  if (options.ranks > 0 || options.as_rank) {
+    if (options.models.empty()) options.models = {"edelta"};
+    const RankBenchOptions shared{options.models, options.bench, options.width, options.ranks,
+                                  options.json};
+    return options.as_rank ? bench_as_rank(shared) : bench_processes(shared);
+  }
   if (options.models.empty()) {
     for (const auto& architecture : models::architectures()) {
       options.models.push_back(architecture.name);
@@ -316,17 +325,25 @@ void add_bench(CLI::App& app) {
                      ->add_flag("--growth", options->growth,
                                 "Instead: a fused step against T, D, n and batch, one at a time")
                      ->excludes(batch, length, repetitions, dropout, phases);
+  auto* ranks =
+      command
+          ->add_option("--ranks", options->ranks,
+                       "Instead: a step of one process with all threads against so many with a "
+                       "part of them each, and a projection for several machines")
+          ->check(CLI::Range(2, 64))
+          ->excludes(compare, dropout, phases, growth);
+  command->add_flag("--as-rank", options->as_rank)->group("");  // for --ranks itself
   command
       ->add_flag("--generate", options->generate,
                  "Instead: tokens a second of generation, against what the weights' traffic allows")
-      ->excludes(task, batch, length, width, vocab, compare, dropout, phases, growth);
+      ->excludes(task, batch, length, width, vocab, compare, dropout, phases, growth, ranks);
   command->add_flag("--json", options->json, "Print JSON");
   command->footer(
       "Examples:\n  edelta bench\n  edelta bench --models edelta,gpt --task stability\n"
       "  edelta bench --dropout 0.2 --compare none\n"
       "  edelta bench --models gpt --vocab 50257 --batch 8 --length 256 --width 256\n"
-      "  edelta bench --models edelta --growth --compare composite\n  edelta bench --generate "
-      "--threads 1");
+      "  edelta bench --models edelta --growth --compare composite\n"
+      "  edelta bench --generate --threads 1\n  edelta bench --ranks 2");
   command->callback([options] { run_bench(*options); });
 }
 

@@ -87,7 +87,7 @@ CompletedValue value_of(const std::string& command, const CLI::Option& option,
   const std::string type = option.get_type_name();
   if (value.choices.empty()) value.choices = checked_values(type);
   if (!value.choices.empty()) return value;
-  static const std::set<std::string> folders{"RUN", "--data", "--resume"};
+  static const std::set<std::string> folders{"RUN", "--data", "--resume", "--store"};
   const bool setting = option.get_group().starts_with("Settings: ");  // of type TEXT, all of them
   if (folders.contains(name) || type == "DIR") {
     value.kind = Kind::folder;

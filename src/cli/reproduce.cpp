@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -19,6 +20,7 @@
 #include "cli/process_launcher.h"
 #include "cli/progress_line.h"
 #include "cli/shell_command.h"
+#include "cli/slurm_suite.h"
 #include "cli/stop_signal.h"
 #include "cli/table.h"
 #include "cli/text_progress.h"
@@ -127,6 +129,40 @@ reproduce::Results write_results(const SuiteFolder& folder) {
 
 }  // namespace
 
+namespace {
+
+// Prints how far the steps are, in Slurm's hands or not.
+void show_steps(const std::vector<SlurmStep>& steps, bool as_json) {
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  Table table({{"step"}, {"status"}, {"time left", Align::right}, {"reason"}});
+  std::map<JobState, int64_t> counts;
+  for (const SlurmStep& each : steps) {
+    const std::string state = to_string(each.state);
+    ++counts[each.state];
+    rows.push_back({{"step", each.step.name}, {"status", state}, {"seconds", each.seconds}});
+    if (!each.reason.empty()) rows.back()["reason"] = each.reason;
+    table.add(
+        {each.step.name, state, each.seconds > 0 ? duration(each.seconds) : "-", each.reason});
+  }
+  if (as_json) return print_json(rows);
+  std::vector<std::string> parts;
+  for (const auto& [state, count] : counts) {
+    parts.push_back(fmt::format("{} {}", count, to_string(state)));
+  }
+  fmt::print("{}\n{} steps: {}\n", table.text(), steps.size(), fmt::join(parts, ", "));
+}
+
+void note_failures(const SuiteFolder& folder, const std::vector<SlurmStep>& steps) {
+  auto failures = folder.read_failures();
+  for (const SlurmStep& each : steps) {
+    failures.erase(each.step.name);
+    if (each.state == JobState::failed) failures[each.step.name] = each.reason;
+  }
+  folder.write_failures(failures);
+}
+
+}  // namespace
+
 std::string results_folder(const ReproduceOptions& options) {
   return options.out.empty() ? "results/" + options.preset : options.out;
 }
@@ -138,7 +174,17 @@ std::string report_page(const ReproduceOptions& options) {
 void reproduce(const ReproduceOptions& options,
                const std::function<void(const reproduce::Results&)>& show) {
   const int64_t cpus = base::threads();
-  const SuiteFolder folder(results_folder(options));
+  const bool on_slurm = options.launcher == "slurm";
+  // Other machines may stand elsewhere.
+  const SuiteFolder folder(on_slurm
+                               ? fs::absolute(results_folder(options)).lexically_normal().string()
+                               : results_folder(options));
+  if (!on_slurm && !options.slurm_options.empty()) {
+    throw InputError("--slurm-options goes with --launcher slurm");
+  }
+  if (on_slurm && options.jobs > 0) {
+    throw InputError("--jobs goes with --launcher local; Slurm decides how many run at a time");
+  }
   reproduce::suite_preset(options.preset);  // refuses an unknown one
   const auto merged = [&] {
     return merged_manifest(folder, options.preset, options.names, options.seeds,
@@ -164,8 +210,40 @@ void reproduce(const ReproduceOptions& options,
   if (options.dry_run) {
     return list_steps(folder, asked(planned), jobs_for(planned), options.json);
   }
+  if (options.status) {
+    const SuiteManifest manifest = asked(planned);
+    const auto steps = SlurmSuite(folder, manifest).look();
+    return show_steps(steps, options.json);
+  }
 
   if (const auto warning = base::blas_warning()) notice("{}\n", *warning);
+  if (on_slurm) {
+    std::vector<SlurmStep> steps;
+    int64_t submitted = 0;
+    {
+      const reproduce::SuiteLock lock(folder);
+      SuiteManifest manifest = merged();
+      if (on_text) manifest.text = make_text(folder, manifest, options);
+      inspect_steps(folder, manifest);  // refuses runs of another configuration
+      folder.write_manifest(manifest);
+      const SuiteManifest now = asked(manifest);
+      SlurmSuite slurm(folder, now);
+      steps = slurm.look();
+      note_failures(folder, steps);
+      submitted = slurm.submit(steps, options.slurm_options);
+    }
+    const reproduce::Results results = write_results(folder);
+    const bool complete = std::all_of(steps.begin(), steps.end(), [](const SlurmStep& each) {
+      return each.state == JobState::done;
+    });
+    if (complete) return show(results);
+    show_steps(steps, options.json);
+    notice(
+        "{} submitted; the same command shows how far they are, submits again what was stopped "
+        "or has failed, and collects\n",
+        submitted);
+    return;
+  }
   ProgressLine line;
   ProcessLauncher launcher;
   reproduce::RunnerOutcome outcome;
@@ -233,18 +311,34 @@ void add_reproduce(CLI::App& app) {
       ->type_name("FILE")
       ->check(kNotEmpty)
       ->allow_extra_args(false);
+  command
+      ->add_option("--launcher", options->launcher,
+                   "Who runs the steps: local, this machine; slurm, a job array of it")
+      ->check(CLI::IsMember({"local", "slurm"}))
+      ->capture_default_str();
+  command
+      ->add_option("--slurm-options", options->slurm_options,
+                   "Further options for sbatch, in one word: \"--partition=long --nice\"")
+      ->type_name("TEXT");
+  command->add_flag("--status", options->status,
+                    "Only show which steps wait, run, failed or are done");
   command->add_flag("--dry-run", options->dry_run, "List the steps with estimated times");
   command->add_flag("--json", options->json, "Print the results as JSON");
   command->footer(
       "Finished runs are skipped and interrupted ones resumed: the same command continues after\n"
       "Ctrl-C, a crash or a failure. Results depend on the threads of a job in their last digits,\n"
-      "so a folder keeps the number it was begun with.\n\nExamples:\n"
+      "so a folder keeps the number it was begun with.\n"
+      "With --launcher slurm the command returns at once; given again, it shows how far the jobs\n"
+      "are, submits what was stopped and collects. The machines need the results' folder and this\n"
+      "program in common: docs/scaling.md.\n\nExamples:\n"
       "  edelta reproduce --dry-run\n"
       "  edelta reproduce theorems reflection\n"
       "  edelta reproduce main near-pi --preset quick --jobs 2\n"
       "  edelta reproduce main-stability --preset paper --seeds 42\n"
       "  edelta reproduce language --text book.txt --out results/book\n"
-      "  edelta reproduce all --preset smoke --out /tmp/smoke");
+      "  edelta reproduce all --preset smoke --out /tmp/smoke\n"
+      "  edelta reproduce all --preset paper --launcher slurm --slurm-options "
+      "\"--partition=long\"");
   command->callback([options] {
     reproduce(*options, [&](const reproduce::Results& results) {
       if (options->json) {

@@ -18,6 +18,9 @@ struct ReproduceOptions {
   std::string out;                // empty: results/PRESET
   std::vector<std::string> text;  // files for language models; empty: the suite's, or the default
   bool dry_run = false;
+  bool status = false;               // only show how far the steps are
+  std::string launcher = "local";    // or slurm
+  std::string slurm_options = {};    // further ones for sbatch
   bool json = false;                 // of a dry run
   std::vector<std::string> command;  // what continues it; empty: reproduce with these options
 };

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <map>
@@ -26,11 +27,15 @@
 #include "cli/stop_signal.h"
 #include "cli/strata.h"
 #include "cli/training_progress.h"
+#include "dist/join.h"
+#include "dist/launch.h"
+#include "dist/together.h"
 #include "edelta/base/error.h"
 #include "edelta/base/machine.h"
 #include "edelta/models/registry.h"
 #include "edelta/ops/implementation.h"
 #include "edelta/train/trainer.h"
+#include "train/agreement.h"
 #include "train/tensorboard.h"
 
 namespace edelta::cli {
@@ -50,6 +55,15 @@ struct TrainOptions {
   bool quiet = false;
   bool tensorboard = false;
   bool json_output = false;
+  // With several ranks.
+  std::string store;
+  double timeout = 120;  // seconds
+  bool deterministic_reduction = false;
+
+  std::optional<train::Summation> summation() const {
+    if (!deterministic_reduction) return std::nullopt;
+    return train::Summation::tree;
+  }
 };
 
 // What a section says, as an object: a bare name stands for {key: name}.
@@ -189,40 +203,83 @@ void require_only_resume(const TrainOptions& options) {
       !options.preset.empty() || options.force) {
     throw InputError(
         "--resume continues a run as it was configured; beside it go --data, --iterations, "
-        "--schedule, --threads and --impl alone");
+        "--schedule, --threads, --impl and what is of ranks alone");
   }
 }
 
-void run_train(const TrainOptions& options) {
-  if (const auto warning = base::blas_warning()) notice("{}\n", *warning);
-  RunFolder folder(options.resume);
-  const auto say = [](const std::string& text) { notice("note: {}\n", text); };
-  std::shared_ptr<const train::TrainingData> data;
-  if (options.resume.empty()) {
-    if (!options.schedule.empty()) throw InputError("--schedule goes with --resume");
-    train::TrainConfig config = configuration(options);
-    // A user's files are looked at before anything is written, and not again.
+// A run that is ready to be trained.
+struct Prepared {
+  RunFolder folder;
+  std::shared_ptr<const train::TrainingData> data = {};  // where it is at hand
+};
+
+// Every rank looks at its data before the first one writes anything; a user's files are not looked
+// at again.
+Prepared prepare_new(const TrainOptions& options, train::TrainConfig config, dist::Ranks& ranks,
+                     const std::function<void(const std::string&)>& say) {
+  Prepared prepared{RunFolder("")};
+  const data::Identity files = dist::together(ranks, [&] {
     if (!config.data.empty()) {
-      data = load_training_data(config, say);
-      data->fit(config);
+      prepared.data = load_training_data(config, say);
+      prepared.data->fit(config);
     }
-    require_memory(config, data ? data->positions() : config.task->steps);
-    folder = RunFolder(options.out.empty() ? free_folder(config).string() : options.out);
-    folder.create(config, options.force);
-    if (!options.quiet) notice("run folder: {}\n", folder.path().string());
-  } else {
-    require_only_resume(options);
-    prepare_to_resume(options, folder);
+    require_memory(config, prepared.data ? prepared.data->positions() : config.task->steps);
+    const bool compares = ranks.count() > 1 && !config.data.empty();
+    return compares ? data::identify(config.data) : data::Identity();
+  });
+  train::require_same_computation(ranks, train::current_compute());
+  train::require_same_configuration(ranks, config, files);
+  return dist::together(ranks, [&] {
+    if (!ranks.first()) return prepared;
+    prepared.folder = RunFolder(options.out.empty() ? free_folder(config).string() : options.out);
+    prepared.folder.create(config, options.force);
+    if (!options.quiet) notice("run folder: {}\n", prepared.folder.path().string());
+    return prepared;
+  });
+}
+
+// The first rank knows how the run was computed; the others do as it does.
+void adopt_first(const TrainOptions& options, dist::Ranks& ranks) {
+  const train::Compute own = train::current_compute();
+  const json first = json::parse(
+      dist::first_text(ranks, json{{"threads", own.threads}, {"impl", own.implementation}}.dump()));
+  if (!options.threads) base::set_threads(first["threads"].get<int64_t>());
+  if (options.impl.empty()) {
+    ops::set_implementation(ops::parse_implementation(first["impl"].get<std::string>()));
   }
+}
+
+Prepared prepare_old(const TrainOptions& options, dist::Ranks& ranks) {
+  const RunFolder folder(options.resume);
+  dist::together(ranks, [&] {
+    if (ranks.first()) prepare_to_resume(options, folder);
+    return true;
+  });
+  if (ranks.count() > 1) adopt_first(options, ranks);
+  return {folder};
+}
+
+void train_as(dist::Ranks& ranks, const TrainOptions& options,
+              const std::optional<train::TrainConfig>& config) {
+  const bool speaks = ranks.first();
+  const auto say = [speaks](const std::string& text) {
+    if (speaks) notice("note: {}\n", text);
+  };
+  const Prepared prepared =
+      config ? prepare_new(options, *config, ranks, say) : prepare_old(options, ranks);
+  const RunFolder& folder = prepared.folder;
 
   // They are looked at after every batch. At once is safe, too: everything on the disk is whole at
   // any moment.
   remember_signals({SIGINT, SIGTERM, SIGHUP}, NextSignal::ends_at_once);
   std::optional<TrainingProgress> progress;
-  if (!options.quiet) progress.emplace();
+  if (!options.quiet && speaks) progress.emplace();
   std::optional<train::TensorBoardLog> tensorboard;
-  train::TrainOptions watching{
-      .stop_signal = received_signal, .on_notice = say, .data = options.data};
+  train::TrainOptions watching{.stop_signal = received_signal,
+                               .on_notice = say,
+                               .data = options.data,
+                               .ranks = &ranks,
+                               .summation = options.summation()};
   if (progress) watching.on_step = [&](const StepReport& report) { (*progress)(report); };
   if (options.tensorboard) {
     watching.on_metrics = [&](const json& entry) {
@@ -230,15 +287,45 @@ void run_train(const TrainOptions& options) {
       tensorboard->add(entry);
     };
   }
-  const train::TrainOutcome outcome =
-      data ? train::train(folder, data, watching) : train::train(folder, watching);
+  const train::TrainOutcome outcome = prepared.data ? train::train(folder, prepared.data, watching)
+                                                    : train::train(folder, watching);
   progress.reset();
   if (outcome.stopped_by != 0) {
-    notice("stopped; continue with: {}\n",
-           shell_command({"train", "--resume", folder.path().string()}));
+    if (speaks) {
+      notice("stopped; continue with: {}\n",
+             shell_command({"train", "--resume", folder.path().string()}));
+    }
     throw Interrupted(outcome.stopped_by);
   }
-  print_result(folder, outcome.result, options.json_output);
+  if (speaks) print_result(folder, outcome.result, options.json_output);
+}
+
+void run_train(const TrainOptions& options) {
+  const std::optional<dist::Launch> launch = dist::launch_from_environment(options.store);
+  const int64_t count = launch ? launch->count : 1;
+  if (!launch || launch->rank == 0) {
+    if (const auto warning = base::blas_warning()) notice("{}\n", *warning);
+  }
+  // What can be refused at once is not worth waiting for other ranks.
+  std::optional<train::TrainConfig> config;
+  if (options.resume.empty()) {
+    if (!options.schedule.empty()) throw InputError("--schedule goes with --resume");
+    config = configuration(options);
+    train::require_divisible(config->train.batch, config->train.accumulate, count,
+                             options.summation().value_or(train::Summation::running));
+  } else {
+    require_only_resume(options);
+  }
+  if (!launch) return train_as(dist::alone(), options, config);
+  const auto limit = std::chrono::milliseconds(static_cast<int64_t>(1000 * options.timeout));
+  const std::unique_ptr<dist::Ranks> ranks = dist::join(*launch, limit);
+  try {
+    train_as(*ranks, options, config);
+  } catch (const std::exception& error) {
+    const std::string reason = error.what();
+    ranks->leave(reason.substr(0, reason.find('\n')));
+    throw;
+  }
 }
 
 }  // namespace
@@ -300,20 +387,41 @@ void add_train(CLI::App& app) {
   command->get_option("--impl")->each([options](const std::string& text) { options->impl = text; });
   command->add_flag("--tensorboard", options->tensorboard,
                     "Also write event files for TensorBoard into the run folder");
+  const std::string ranks = "Several processes, one run";
+  command
+      ->add_option("--store", options->store,
+                   "Shared folder in which the ranks find each other, instead of an address")
+      ->type_name("DIR")
+      ->check(kNotEmpty)
+      ->group(ranks);
+  command
+      ->add_option("--timeout", options->timeout,
+                   "Seconds that ranks wait for one that does not come or answer")
+      ->check(CLI::Range(1.0, 86400.0))
+      ->capture_default_str()
+      ->group(ranks);
+  command
+      ->add_flag("--deterministic-reduction", options->deterministic_reduction,
+                 "Add gradients in an order that does not depend on the number of ranks: the "
+                 "accumulated batches, a power of two, in a balanced tree")
+      ->group(ranks);
   command->add_flag("--quiet", options->quiet, "Say nothing but the result, notes and errors");
   command->add_flag("--json", options->json_output, "Print the result as JSON");
   command->footer(
       "Layers and width are by default those at which the paper compares; a task's settings have\n"
       "the task's own, and presets change some.\n" +
       std::string(kStrata) +
-      "\nCtrl-C finishes the batch, saves and says how to resume; a second one ends at once.\n\n"
+      "\nCtrl-C finishes the batch, saves and says how to resume; a second one ends at once.\n"
+      "Started by torchrun, srun or mpirun, or by hand with RANK, WORLD_SIZE, MASTER_ADDR and\n"
+      "MASTER_PORT, several processes train one run together: docs/scaling.md.\n\n"
       "Examples:\n"
       "  edelta train --model edelta --task stability --preset smoke\n"
       "  edelta train --model gpt --task gyroscope --seed 123 --out runs/mine\n"
       "  edelta train --model edelta --pool prefix --data my-sequences --iterations 500\n"
       "  edelta train --model gpt --data my-text --preset chars --iterations 1000\n"
       "  edelta train --resume runs/mine\n"
-      "  edelta train --resume runs/mine --iterations 4000 --schedule stretched");
+      "  edelta train --resume runs/mine --iterations 4000 --schedule stretched\n"
+      "  mpirun -n 2 edelta train --task gyroscope --threads 1 --out runs/two");
   command->callback([options] {
     std::erase_if(options->settings, [](const auto& entry) { return entry.second.is_null(); });
     run_train(*options);

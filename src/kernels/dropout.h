@@ -19,6 +19,9 @@ struct DropoutMask {
   float scale = 1;         // of what is kept: 1 / (1 − threshold/2¹⁶), which keeps the mean
   uint64_t key = 0;
   uint32_t site = 0;
+  // Where a computation's own planes and columns begin: it may be a part of a larger one.
+  int64_t first_plane = 0;
+  int64_t first_column = 0;
 
   bool drops() const { return threshold > 0; }
 };

@@ -64,8 +64,8 @@ Block::Block(const ModelConfig& config, int64_t layer) {
   mlp_ = add("mlp", "ln_2", nn::make_mlp(sublayer_options(config, first_site + kSitesOfAttention)));
 }
 
-Tensor Block::forward(const Tensor& x, uint64_t dropout_key, Seen& seen) {
-  return mlp_.forward(attention_.forward(x, dropout_key, seen), dropout_key, seen);
+Tensor Block::forward(const Tensor& x, const ops::DropoutPass& pass, Seen& seen) {
+  return mlp_.forward(attention_.forward(x, pass, seen), pass, seen);
 }
 
 std::vector<std::unique_ptr<ConnectionDecoding>> Block::decoding(
@@ -127,11 +127,13 @@ Output Transformer::forward(const Batch& batch, State&, Seen seen) {
     if (seen.record_residual) seen.residual.push_back(x);
     return x;
   };
-  const uint64_t key = dropout_key(batch);
+  const ops::DropoutPass pass{dropout_key(batch), batch.first_sequence,
+                              batch.first_sequence * length};
   const HeadLayers::Embedded embedded = head_->embed(batch.input);
   Tensor x =
-      recorded(ops::drop(embedded.x, {is_training() ? config().dropout : 0, key, kEmbeddingSite}));
-  for (const auto& block : blocks_) x = recorded(block->forward(x, key, seen));
+      recorded(ops::drop(embedded.x, {is_training() ? config().dropout : 0, pass.key,
+                                      kEmbeddingSite, pass.first_sequence, pass.first_token}));
+  for (const auto& block : blocks_) x = recorded(block->forward(x, pass, seen));
   const auto [prediction, loss] = head_->finish(x, ln_f_->norm(), embedded.output, batch);
   Output output{prediction, {}, std::move(seen)};
   if (!loss.defined()) return output;

@@ -14,7 +14,7 @@ namespace edelta::models {
 class Block : public torch::nn::Module {
  public:
   Block(const ModelConfig& config, int64_t layer);
-  torch::Tensor forward(const torch::Tensor& x, uint64_t dropout_key, Seen& seen);
+  torch::Tensor forward(const torch::Tensor& x, const ops::DropoutPass& pass, Seen& seen);
   // The two connections, attention first; null where they have no way to decode.
   std::vector<std::unique_ptr<ConnectionDecoding>> decoding(const nn::DecodingRoom& room) const;
   // Learned vectors that no module has.
@@ -29,8 +29,8 @@ class Block : public torch::nn::Module {
     std::shared_ptr<nn::SubLayer> layer;
     std::unique_ptr<Connection> connection;
 
-    torch::Tensor forward(const torch::Tensor& x, uint64_t dropout_key, Seen& seen) const {
-      return connection->forward(x, PreNormSubLayer(norm, layer, dropout_key), seen);
+    torch::Tensor forward(const torch::Tensor& x, const ops::DropoutPass& pass, Seen& seen) const {
+      return connection->forward(x, PreNormSubLayer(norm, layer, pass), seen);
     }
   };
   Connected attention_, mlp_;

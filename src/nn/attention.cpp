@@ -103,11 +103,11 @@ class Attention : public EnclosedSubLayer {
             register_module("c_proj", make_linear(options.width, options.width, options.bias))) {}
 
   Tensor forward(const Tensor& x, const ops::Norm& norm, const Around& around,
-                 uint64_t dropout_key) override {
+                 const ops::DropoutPass& pass) override {
     const Entry entry = enter(x, norm, around, c_attn_);
     const Tensor qkv = ops::linear(entry.x, entry.norm, entry.map);
-    const Tensor mixed = ops::causal_attention(qkv, heads_, dropout(0, dropout_key));
-    const ops::Dropout output_dropout = dropout(1, dropout_key);
+    const Tensor mixed = ops::causal_attention(qkv, heads_, dropout(0, pass));
+    const ops::Dropout output_dropout = dropout(1, pass);
     return leave(x.numel() / x.size(-1), around, c_proj_, output_dropout,
                  [&](const ops::Affine& map, const Tensor& residual) {
                    return ops::linear(mixed, {}, map, residual, output_dropout);

@@ -24,8 +24,9 @@ class EnclosedSubLayer : public SubLayer {
       : dropout_(options.dropout), first_site_(options.first_dropout_site) {}
 
   // At the sub-layer's `index`-th site.
-  ops::Dropout dropout(uint32_t index, uint64_t key) const {
-    return {is_training() ? dropout_ : 0, key, first_site_ + index};
+  ops::Dropout dropout(uint32_t index, const ops::DropoutPass& pass) const {
+    return {is_training() ? dropout_ : 0, pass.key, first_site_ + index, pass.first_sequence,
+            pass.first_token};
   }
 
   // first ∘ pre ∘ LN, as (normalised) input, norm and map for the op that starts with them.

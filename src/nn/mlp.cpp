@@ -31,9 +31,9 @@ class Mlp : public EnclosedSubLayer {
                                 make_linear(4 * options.width, options.width, options.bias))) {}
 
   Tensor forward(const Tensor& x, const ops::Norm& norm, const Around& around,
-                 uint64_t dropout_key) override {
+                 const ops::DropoutPass& pass) override {
     const Entry entry = enter(x, norm, around, c_fc_);
-    const ops::Dropout output_dropout = dropout(0, dropout_key);
+    const ops::Dropout output_dropout = dropout(0, pass);
     return leave(x.numel() / x.size(-1), around, c_proj_, output_dropout,
                  [&](const ops::Affine& map, const Tensor& residual) {
                    return ops::mlp(entry.x, entry.norm, entry.map, map, residual, output_dropout);

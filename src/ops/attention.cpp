@@ -36,8 +36,8 @@ Tensor causal_attention(const Tensor& qkv, int64_t heads, const Dropout& dropout
                          .masked_fill(future, -std::numeric_limits<double>::infinity())
                          .softmax(-1);
   if (dropout.probability > 0) {
-    const Tensor factors =
-        dropout_factors(dropout, batch * heads, length, length, qkv.scalar_type());
+    const Tensor factors = dropout_factors(dropout, batch * heads, length, length,
+                                           qkv.scalar_type(), dropout.first_sequence * heads);
     attention = attention * factors.view_as(attention).to(qkv.device());
   }
   return attention.matmul(v).transpose(1, 2).reshape({batch, length, width});

@@ -11,8 +11,10 @@ namespace edelta::ops {
 using torch::Tensor;
 
 Tensor dropout_factors(const Dropout& dropout, int64_t planes, int64_t rows, int64_t columns,
-                       torch::ScalarType type) {
-  const auto mask = kernels::dropout_mask(dropout.probability, dropout.key, dropout.site);
+                       torch::ScalarType type, int64_t first_plane, int64_t first_column) {
+  auto mask = kernels::dropout_mask(dropout.probability, dropout.key, dropout.site);
+  mask.first_plane = first_plane;
+  mask.first_column = first_column;
   const Tensor factors = torch::empty({planes, rows, columns}, torch::kFloat32);
   auto* memory = factors.data_ptr<float>();
   at::parallel_for(0, planes * rows, /*grain_size=*/64, [&](int64_t begin, int64_t end) {
@@ -27,7 +29,8 @@ Tensor drop(const Tensor& x, const Dropout& dropout) {
   if (dropout.probability == 0) return x;
   if (use_fused({x})) return fused::drop(x, dropout);
   const int64_t width = x.size(-1);
-  const Tensor factors = dropout_factors(dropout, 1, width, x.numel() / width, x.scalar_type())[0];
+  const Tensor factors = dropout_factors(dropout, 1, width, x.numel() / width, x.scalar_type(),
+                                         /*first_plane=*/0, dropout.first_token)[0];
   return x * factors.t().reshape(x.sizes()).to(x.device());
 }
 

@@ -24,18 +24,21 @@ double stratum_loss(const data::Stratum& stratum, const Tensor& sequences,
 }  // namespace
 
 Evaluation evaluate(models::Model& model, const Tensor& x, const Tensor& y,
-                    const std::vector<data::Stratum>& strata, int64_t batch) {
+                    const std::vector<data::Stratum>& strata, int64_t batch, dist::Ranks& ranks) {
   const torch::NoGradGuard no_grad;
   model.eval();
-  std::vector<Tensor> sequences, positions;
-  for (int64_t begin = 0; begin < x.size(0); begin += batch) {
+  // A rank leaves zeros for the others, so that their sum is exact.
+  const Tensor of_sequences = torch::zeros({x.size(0)}, torch::kFloat64);
+  const Tensor of_positions = torch::zeros({x.size(0), x.size(1)}, torch::kFloat64);
+  for (int64_t begin = ranks.rank() * batch; begin < x.size(0); begin += ranks.count() * batch) {
     const int64_t count = std::min(batch, x.size(0) - begin);
     const Tensor error = model.predict(x.narrow(0, begin, count)) - y.narrow(0, begin, count);
     const Tensor squares = error.to(torch::kFloat64).square();
-    sequences.push_back(squares.mean({1, 2}));
-    positions.push_back(squares.mean(2));
+    of_sequences.narrow(0, begin, count).copy_(squares.mean({1, 2}));
+    of_positions.narrow(0, begin, count).copy_(squares.mean(2));
   }
-  const Tensor of_sequences = torch::cat(sequences), of_positions = torch::cat(positions);
+  ranks.sum(of_sequences);
+  if (!strata.empty()) ranks.sum(of_positions);
   Evaluation evaluation{.loss = of_sequences.mean().item<double>()};
   for (const data::Stratum& stratum : strata) {
     evaluation.strata[stratum.name] = stratum_loss(stratum, of_sequences, of_positions);

@@ -45,17 +45,31 @@ void require_run(const fs::path& file, const std::string& found, const std::stri
   throw InputError(fmt::format("{} belongs to another run", file.string()));
 }
 
+constexpr const char* kTree = "tree";
+
+// What one process does by default is not said.
 ordered_json to_json(const Compute& compute) {
-  return {{"threads", compute.threads}, {"impl", compute.implementation}};
+  ordered_json json{{"threads", compute.threads}, {"impl", compute.implementation}};
+  if (compute.ranks > 1) json["ranks"] = compute.ranks;
+  if (compute.summation == Summation::tree) json["summation"] = kTree;
+  return json;
+}
+
+Compute compute_from_json(const json& given) {
+  Compute compute{base::required<int64_t>(given, "threads"),
+                  base::required<std::string>(given, "impl")};
+  if (given.contains("ranks")) compute.ranks = base::required<int64_t>(given, "ranks");
+  if (given.contains("summation") && base::required<std::string>(given, "summation") == kTree) {
+    compute.summation = Summation::tree;
+  }
+  return compute;
 }
 
 RunManifest manifest_from_json(const json& given, const std::string& source) {
   RunManifest manifest;
   with_source(source, [&] {
     manifest.id = base::required<std::string>(given, kRunIdKey);
-    const json& compute = base::required_entry(given, "compute");
-    manifest.compute = {base::required<int64_t>(compute, "threads"),
-                        base::required<std::string>(compute, "impl")};
+    manifest.compute = compute_from_json(base::required_entry(given, "compute"));
     manifest.history = base::required_list(given, "history");
   });
   if (const auto files = given.find("data_files"); files != given.end()) {
@@ -89,7 +103,25 @@ void remove_run(const RunFolder& run) {
   }
 }
 
+ordered_json to_json(const RunManifest& manifest) {
+  ordered_json out = to_json(manifest.config);
+  out[kRunIdKey] = manifest.id;
+  out["compute"] = to_json(manifest.compute);
+  if (!manifest.data_files.empty()) {
+    out["data_files"] = data::identity_to_json(manifest.data_files);
+  }
+  out["history"] = manifest.history;
+  return out;
+}
+
 }  // namespace
+
+std::string to_text(const RunManifest& manifest) { return to_json(manifest).dump(); }
+
+RunManifest manifest_from_text(const std::string& text) {
+  const std::string source = "what rank 0 says of the run";
+  return manifest_from_json(base::parse_json(text, source), source);
+}
 
 json configuration_in(json manifest) {
   for (const char* key : {kRunIdKey, "compute", "history", "data_files", "checksum"}) {
@@ -99,6 +131,12 @@ json configuration_in(json manifest) {
 }
 
 Compute current_compute() { return {base::threads(), to_string(ops::implementation())}; }
+
+bool same_bits(const Compute& a, const Compute& b) {
+  Compute with_ranks_of_b = a;
+  if (a.summation == Summation::tree) with_ranks_of_b.ranks = b.ranks;
+  return with_ranks_of_b == b;
+}
 
 bool RunFolder::exists() const { return is_there(config_file()); }
 
@@ -158,14 +196,7 @@ RunManifest RunFolder::read_manifest() const {
 }
 
 void RunFolder::write_manifest(const RunManifest& manifest) const {
-  ordered_json out = to_json(manifest.config);
-  out[kRunIdKey] = manifest.id;
-  out["compute"] = to_json(manifest.compute);
-  if (!manifest.data_files.empty()) {
-    out["data_files"] = data::identity_to_json(manifest.data_files);
-  }
-  out["history"] = manifest.history;
-  base::write_json(config_file(), base::sealed(out));
+  base::write_json(config_file(), base::sealed(to_json(manifest)));
 }
 
 void RunFolder::extend(int64_t iterations, Extension extension) const {

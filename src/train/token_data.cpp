@@ -65,24 +65,34 @@ class TokenData : public TrainingData {
     return consecutive(dataset_.val, 0, std::min(sequences, whole), block_).input;
   }
 
-  Evaluation evaluate(models::Model& model, Split split) const override {
+  using TrainingData::evaluate;
+  Evaluation evaluate(models::Model& model, Split split, dist::Ranks& ranks) const override {
     const torch::NoGradGuard no_grad;
     model.eval();
     const data::TokenFile& file = file_of(split);
     const int64_t predicted = file.size() - 1, whole = predicted / block_;
     const int64_t at_once = std::max<int64_t>(1, kEvaluatedTokens / block_);
-    double sum = 0;
+    // Of every pass; a rank leaves zeros for the others, so that their sum is exact.
+    const int64_t passes = (whole + at_once - 1) / at_once + (predicted % block_ > 0 ? 1 : 0);
+    const Tensor sums = torch::zeros({passes}, torch::kFloat64);
+    int64_t pass = 0;
     const auto add = [&](int64_t begin, int64_t windows, int64_t length) {
+      const int64_t own = pass++;
+      if (own % ranks.count() != ranks.rank()) return;
       models::State state;
       models::Batch batch = consecutive(file, begin, windows, length);
       batch.wants_prediction = false;
       const models::Output output = model.forward(batch, state);
-      sum += output.losses.front().value.item<double>() * static_cast<double>(windows * length);
+      sums.data_ptr<double>()[own] =
+          output.losses.front().value.item<double>() * static_cast<double>(windows * length);
     };
     for (int64_t window = 0; window < whole; window += at_once) {
       add(window * block_, std::min(at_once, whole - window), block_);
     }
     if (const int64_t rest = predicted % block_; rest > 0) add(whole * block_, 1, rest);
+    ranks.sum(sums);
+    double sum = 0;
+    for (int64_t i = 0; i < passes; ++i) sum += sums.data_ptr<double>()[i];
     return measured(sum / static_cast<double>(predicted), file.size(), bytes_of(split));
   }
 

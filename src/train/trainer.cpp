@@ -9,11 +9,13 @@
 
 #include "base/input_file.h"
 #include "base/json.h"
+#include "dist/together.h"
 #include "edelta/base/error.h"
 #include "edelta/base/machine.h"
 #include "edelta/models/model_file.h"
 #include "edelta/train/optimiser.h"
 #include "edelta/train/schedule.h"
+#include "train/agreement.h"
 #include "train/metrics.h"
 #include "train/part_stream.h"
 #include "train/run_lock.h"
@@ -31,15 +33,22 @@ class Run {
       const TrainOptions& options)
       : folder_(folder),
         options_(options),
+        ranks_(*options.ranks),
         manifest_(std::move(manifest)),
         config_(manifest_.config),
         data_(std::move(data)),
         model_(make_model()),
         optimiser_(*model_, config_.train),
+        exchange_(*model_, ranks_, summation()),
         started_(Clock::now()) {
-    const bool resumes = base::is_there(folder.checkpoint_file());
-    resumes ? load_checkpoint() : start_anew();
-    adopt_compute(resumes);
+    dist::together(ranks_, [&] {
+      if (!ranks_.first()) return true;
+      const bool resumes = base::is_there(folder.checkpoint_file());
+      resumes ? load_checkpoint() : start_anew();
+      adopt_compute(resumes);
+      return true;
+    });
+    if (ranks_.count() > 1) share_start();
   }
 
   TrainOutcome to_the_end() {
@@ -66,7 +75,7 @@ class Run {
         }
       }
       report(*outcome, seconds);
-      if (signal() != 0 && !last) return stop();
+      if (asked_to_stop() && !last) return stop();
       if (done % config_.train.checkpoint_interval == 0 || last) save_checkpoint();
     }
     return {0, finish()};
@@ -82,7 +91,14 @@ class Run {
     return std::chrono::duration<double>(Clock::now() - start).count();
   }
 
-  int signal() const { return options_.stop_signal ? options_.stop_signal() : 0; }
+  Summation summation() const { return options_.summation.value_or(manifest_.compute.summation); }
+
+  // A signal to one rank stops all, at the same place.
+  bool asked_to_stop() {
+    const int own = options_.stop_signal ? options_.stop_signal() : 0;
+    stopped_by_ = ranks_.count() == 1 ? own : static_cast<int>(dist::largest(ranks_, own));
+    return stopped_by_ != 0;
+  }
 
   void notice(const std::string& text) const {
     if (options_.on_notice) options_.on_notice(text);
@@ -122,17 +138,50 @@ class Run {
     log_ = std::make_unique<MetricsLog>(folder_.metrics_file(), "");
   }
 
-  // The number of threads and the implementation decide about the last bits.
+  // All ranks begin where the first one is.
+  void share_start() {
+    const ordered_json own{{"iteration", progress_.iteration},
+                           {"best_iteration", progress_.best_iteration},
+                           {"best_val_loss", progress_.best_val_loss},
+                           {"initial_val_loss", progress_.initial_val_loss}};
+    const nlohmann::json first = nlohmann::json::parse(dist::first_text(ranks_, own.dump()));
+    progress_.iteration = first["iteration"];
+    progress_.best_iteration = first["best_iteration"];
+    progress_.best_val_loss = first["best_val_loss"];
+    progress_.initial_val_loss = first["initial_val_loss"];
+    for (const Tensor& parameter : model_->parameters()) ranks_.broadcast(parameter.detach());
+    const base::TensorMap moments = optimiser_.state();
+    for (const auto& [name, tensor] : moments) ranks_.broadcast(tensor);
+    optimiser_.load_state(moments, progress_.iteration, "rank 0");
+  }
+
+  static std::string described(const Compute& compute) {
+    std::string text = fmt::format("{} threads, {}", compute.threads, compute.implementation);
+    if (compute.ranks > 1) text += fmt::format(", {} ranks", compute.ranks);
+    if (compute.summation == Summation::tree) text += ", deterministic reduction";
+    return text;
+  }
+
+  // The number of threads and ranks, the implementation and the order of sums decide about the last
+  // bits.
   void adopt_compute(bool resumes) {
-    const Compute now = current_compute();
+    Compute now = current_compute();
+    now.ranks = ranks_.count();
+    now.summation = summation();
     Compute& before = manifest_.compute;
     if (now == before) return;
     if (resumes) {
-      notice(
-          fmt::format("continued with {} threads, {}; it was trained with {}, {}: the last bits "
-                      "of its numbers may differ",
-                      now.threads, now.implementation, before.threads, before.implementation));
+      if (!same_bits(before, now)) {
+        notice(fmt::format(
+            "continued with {}; it was trained with {}: the last bits of its numbers may differ",
+            described(now), described(before)));
+      }
       ordered_json change{{"iteration", progress_.iteration}};
+      if (now.ranks != before.ranks) change["ranks"] = {before.ranks, now.ranks};
+      if (now.summation != before.summation) {
+        change["deterministic_reduction"] = {before.summation == Summation::tree,
+                                             now.summation == Summation::tree};
+      }
       if (now.threads != before.threads) change["threads"] = {before.threads, now.threads};
       if (now.implementation != before.implementation) {
         change["impl"] = {before.implementation, now.implementation};
@@ -148,9 +197,13 @@ class Run {
   // Nothing where it was given up because of a signal.
   std::optional<StepOutcome> step() {
     const models::State before = state_;
-    StepOutcome outcome =
-        iteration_gradients(*model_, optimiser_, state_, config_.train, *data_, progress_.iteration,
-                            [this] { return signal() != 0; });
+    StepOutcome outcome = iteration_gradients(
+        *model_, optimiser_, state_, config_.train, *data_, progress_.iteration,
+        [this] { return asked_to_stop(); }, &exchange_);
+    if (ranks_.count() > 1 && !state_.empty()) {
+      throw InputError(
+          "the model carries a state from batch to batch, which several ranks cannot divide");
+    }
     if (outcome.given_up) {
       state_ = before;
       return std::nullopt;
@@ -163,10 +216,11 @@ class Run {
 
   TrainOutcome stop() {
     save_checkpoint();
-    return {signal(), {}};
+    return {stopped_by_, {}};
   }
 
   std::string what_is_kept() const {
+    if (!ranks_.first()) return "rank 0 says what is kept";
     return base::is_there(folder_.checkpoint_file())
                ? fmt::format("the last good checkpoint is {}", folder_.checkpoint_file().string())
                : "there is no checkpoint yet";
@@ -185,19 +239,13 @@ class Run {
     }
   }
 
-  // Mean γ of each operator.
-  static std::vector<double> gammas(const StepOutcome& outcome) {
-    std::vector<double> means;
-    for (const Tensor& gate : outcome.gates) means.push_back(gate.detach().mean().item<double>());
-    return means;
-  }
-
   double tokens() const {
     const Protocol& protocol = config_.train;
     return static_cast<double>(protocol.batch * protocol.accumulate * data_->positions());
   }
 
   void log(const ordered_json& entry) {
+    if (!ranks_.first()) return;
     log_->add(entry);
     if (options_.on_metrics) options_.on_metrics(entry);
   }
@@ -209,7 +257,7 @@ class Run {
                        {"gate_loss", outcome.loss("gate")},
                        {"gradient_norm", outcome.gradient_norm},
                        {"parameter_norm", optimiser_.parameter_norm()}};
-    if (!outcome.gates.empty()) entry["gamma"] = gammas(outcome);
+    if (!outcome.gates.empty()) entry["gamma"] = outcome.gammas();
     entry["tokens_per_second"] = tokens() / seconds;
     log(entry);
   }
@@ -221,11 +269,11 @@ class Run {
     const int64_t iterations = config_.train.iterations;
     const auto left = static_cast<double>(iterations - progress_.iteration);
     options_.on_step({progress_.iteration, iterations, outcome.loss("task"), latest_val_loss_,
-                      gammas(outcome), tokens() / mean_step_, left * mean_step_});
+                      outcome.gammas(), tokens() / mean_step_, left * mean_step_});
   }
 
   double validate() {
-    const Evaluation evaluation = data_->evaluate(*model_, Split::val);
+    const Evaluation evaluation = data_->evaluate(*model_, Split::val, ranks_);
     ordered_json entry{{"iteration", progress_.iteration}, {"val_loss", evaluation.loss}};
     for (const auto& [name, value] : evaluation.measures) entry[name] = value;
     if (!evaluation.strata.empty()) entry["strata"] = evaluation.strata;
@@ -240,10 +288,12 @@ class Run {
   }
 
   void save_best() const {
+    if (!ranks_.first()) return;
     models::save_model(folder_.best_folder(), *model_, {{kRunIdKey, manifest_.id}});
   }
 
   void save_checkpoint() {
+    if (!ranks_.first()) return;
     progress_.seconds = seconds();
     progress_.metrics_sum = log_->sum();
     log_->sync();
@@ -252,7 +302,8 @@ class Run {
 
   ordered_json finish() {
     // A run that was already complete when it was resumed has not been evaluated by this process.
-    if (!latest_val_loss_) latest_ = data_->evaluate(*model_, Split::val);
+    if (!latest_val_loss_) latest_ = data_->evaluate(*model_, Split::val, ranks_);
+    if (!ranks_.first()) return ordered_json::parse(dist::first_text(ranks_, {}));
     ordered_json result{{"model", config_.model.model},
                         {"task", config_.task ? config_.task->task : config_.data},
                         {"preset", config_.preset},
@@ -271,16 +322,19 @@ class Run {
     if (!latest_.measures.empty()) result["measures"] = latest_.measures;
     result = base::sealed(result);
     base::write_json(folder_.result_file(), result);
+    dist::first_text(ranks_, result.dump());
     return result;
   }
 
   const RunFolder& folder_;
   const TrainOptions& options_;
+  dist::Ranks& ranks_;
   RunManifest manifest_;
   TrainConfig config_;
   std::shared_ptr<const TrainingData> data_;
   std::shared_ptr<models::Model> model_;
   AdamW optimiser_;
+  GradientExchange exchange_;
   models::State state_;
   Progress progress_;
   std::unique_ptr<MetricsLog> log_;
@@ -289,6 +343,7 @@ class Run {
   Clock::time_point started_;
   double seconds_before_ = 0;
   double mean_step_ = 0;
+  int stopped_by_ = 0;
 };
 
 }  // namespace
@@ -301,32 +356,81 @@ uint64_t dropout_key(const Protocol& protocol, int64_t iteration, int64_t part) 
 
 StepOutcome iteration_gradients(models::Model& model, AdamW& optimiser, models::State& state,
                                 const Protocol& protocol, const TrainingData& data,
-                                int64_t iteration, const std::function<bool()>& gives_up) {
+                                int64_t iteration, const std::function<bool()>& gives_up,
+                                GradientExchange* exchange) {
   const auto batch_of = [&](int64_t part) {
     models::Batch batch = data.batch(protocol, iteration, part);
     batch.dropout_key = dropout_key(protocol, iteration, part);
     return batch;
   };
   return compute_gradients(model, optimiser, state, batch_of,
-                           {.parts = protocol.accumulate, .gives_up = gives_up});
+                           {.parts = protocol.accumulate,
+                            .minimises = {},
+                            .after = {},
+                            .gives_up = gives_up,
+                            .exchange = exchange});
 }
 
 namespace {
 
 using Load = std::function<std::shared_ptr<const TrainingData>(const RunManifest&)>;
 
-TrainOutcome train_with(const RunFolder& folder, const TrainOptions& options, const Load& load) {
-  if (folder.finished()) return {0, folder.read_result()};
-  RunManifest manifest = folder.read_manifest();
-  if (manifest.id.empty()) {
+// What the first rank finds in the folder, for all of them.
+struct Found {
+  std::optional<nlohmann::json> result;  // of a run that is finished
+  RunManifest manifest = {};
+  std::unique_ptr<base::FileLock> lock = {};
+};
+
+Found find_run(const RunFolder& folder) {
+  if (folder.finished()) return {.result = folder.read_result()};
+  Found found{.result = {}, .manifest = folder.read_manifest()};
+  if (found.manifest.id.empty()) {
     throw InputError(
         fmt::format("{}: it was begun with version 0.1.0; continue it with that, or "
                     "begin another with --config {}",
                     folder.path().string(), folder.config_file().string()));
   }
-  const base::FileLock lock = lock_run(folder);
-  auto data = load(manifest);
-  return Run(folder, std::move(manifest), std::move(data), options).to_the_end();
+  found.lock = std::unique_ptr<base::FileLock>(new base::FileLock(lock_run(folder)));
+  return found;
+}
+
+Found find_run_for_all(const RunFolder& folder, dist::Ranks& ranks) {
+  Found found = dist::together(ranks, [&] { return ranks.first() ? find_run(folder) : Found(); });
+  if (ranks.count() == 1) return found;
+  const std::string result =
+      dist::first_text(ranks, found.result ? found.result->dump() : std::string());
+  if (!result.empty()) {
+    found.result = nlohmann::json::parse(result);
+    return found;
+  }
+  const std::string manifest =
+      dist::first_text(ranks, ranks.first() ? to_text(found.manifest) : std::string());
+  if (!ranks.first()) found.manifest = manifest_from_text(manifest);
+  return found;
+}
+
+TrainOutcome train_together(const RunFolder& folder, const TrainOptions& options,
+                            const Load& load) {
+  dist::Ranks& ranks = *options.ranks;
+  Found found = find_run_for_all(folder, ranks);
+  if (found.result) return {0, *found.result};
+  const Protocol& protocol = found.manifest.config.train;
+  require_divisible(protocol.batch, protocol.accumulate, ranks.count(),
+                    options.summation.value_or(found.manifest.compute.summation));
+  require_same_computation(ranks, current_compute());
+  auto data = dist::together(ranks, [&] { return load(found.manifest); });
+  return Run(folder, std::move(found.manifest), std::move(data), options).to_the_end();
+}
+
+TrainOutcome train_with(const RunFolder& folder, const TrainOptions& options, const Load& load) {
+  try {
+    return train_together(folder, options, load);
+  } catch (const std::exception& error) {
+    const std::string reason = error.what();
+    options.ranks->leave(reason.substr(0, reason.find('\n')));
+    throw;
+  }
 }
 
 }  // namespace

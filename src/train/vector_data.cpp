@@ -19,6 +19,9 @@ Tensor batch_rows(const Protocol& protocol, int64_t iteration, int64_t part, int
 
 namespace {
 
+// Sequences of one pass of an evaluation.
+constexpr int64_t kEvaluatedSequences = 64;
+
 class VectorData : public TrainingData {
  public:
   explicit VectorData(data::Dataset dataset) : dataset_(std::move(dataset)) {}
@@ -58,9 +61,12 @@ class VectorData : public TrainingData {
     return dataset_.val_x.narrow(0, 0, std::min(sequences, dataset_.val_x.size(0)));
   }
 
-  Evaluation evaluate(models::Model& model, Split split) const override {
-    if (split == Split::train) return train::evaluate(model, dataset_.train_x, dataset_.train_y);
-    return train::evaluate(model, dataset_.val_x, dataset_.val_y, dataset_.val_strata);
+  using TrainingData::evaluate;
+  Evaluation evaluate(models::Model& model, Split split, dist::Ranks& ranks) const override {
+    const bool train = split == Split::train;
+    return train::evaluate(
+        model, train ? dataset_.train_x : dataset_.val_x, train ? dataset_.train_y : dataset_.val_y,
+        train ? std::vector<data::Stratum>() : dataset_.val_strata, kEvaluatedSequences, ranks);
   }
 
   Extent extent(Split split) const override {

@@ -30,6 +30,9 @@ completes depth --task re : reversal
 completes eval --split '' : train val
 completes bench --models gpt,j : gpt,jpmhc
 completes train --lr 1 :
+completes train --det : --deterministic-reduction
+completes reproduce --launcher '' : local slurm
+completes bench --as :
 completes data gyro : gyroscope
 completes text --tokenizer b : bpe bytes
 completes train --gate-regulariser min : min-distance

@@ -27,6 +27,28 @@ TEST(Dropout, DropsWhatItsDefinitionDrops) {
   }
 }
 
+// A part of a batch drops what it drops in the whole, wherever it begins.
+TEST(Dropout, PartsKeepTheirPlaces) {
+  constexpr int64_t kTokens = 100, kWidth = 20;
+  const DropoutMask mask = dropout_mask(0.4, 77, 3);
+  const std::vector<float> x(kTokens * kWidth, 1);
+  std::vector<float> whole(kTokens * kWidth);
+  drop_rows({kTokens, kWidth, mask, x.data(), whole.data()});
+  for (const int64_t first : {1, 8, 13, 96}) {
+    DropoutMask part = mask;
+    part.first_column = first;
+    auto y = unwritten((kTokens - first) * kWidth);
+    drop_rows({kTokens - first, kWidth, part, x.data(), y.data()});
+    expect_same_bits(y, {whole.begin() + first * kWidth, whole.end()}, "y");
+    std::vector<float> factors(kTokens), later(kTokens - first);
+    DropoutMask plane = part;
+    plane.first_plane = 4;
+    dropout_factors(mask, 6, 9, kTokens, factors.data());
+    dropout_factors(plane, 2, 9, kTokens - first, later.data());
+    expect_same_bits(later, {factors.begin() + first, factors.end()}, "factors");
+  }
+}
+
 TEST(Dropout, ProbabilityIsRoundedAndTheScaleWithIt) {
   EXPECT_FALSE(dropout_mask(0, 1, 2).drops());
   const DropoutMask half = dropout_mask(0.5, 1, 2);

@@ -21,6 +21,8 @@ struct Batch {
   torch::Tensor target = {};  // undefined: only a prediction is wanted, there are no losses
   // Of the dropout masks, which are a function of it alone; unset: drawn from libtorch's generator.
   std::optional<uint64_t> dropout_key = {};
+  // Where these sequences begin in the batch that the masks are of: they may be a part of it.
+  int64_t first_sequence = 0;
   // false: the losses alone are, and a model may leave the prediction undefined that costs extra.
   bool wants_prediction = true;
 };

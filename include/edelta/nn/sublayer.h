@@ -8,6 +8,7 @@
 
 #include "edelta/nn/decoding.h"
 #include "edelta/nn/norm.h"
+#include "edelta/ops/dropout.h"
 
 namespace edelta::nn {
 
@@ -29,9 +30,9 @@ struct SubLayerOptions {
 
 class SubLayer : public torch::nn::Module {
  public:
-  // `dropout_key`: of the pass; it matters in training only.
+  // `pass`: what dropout masks go by; it matters in training only.
   virtual torch::Tensor forward(const torch::Tensor& x, const ops::Norm& norm, const Around& around,
-                                uint64_t dropout_key) = 0;
+                                const ops::DropoutPass& pass) = 0;
   // The same for decoding, with the weights as they are now; residuals come with the rows.
   virtual std::unique_ptr<SubLayerDecoding> decoding(const ops::Norm& norm, const Around& around,
                                                      const DecodingRoom& room) const = 0;
@@ -45,11 +46,11 @@ std::shared_ptr<SubLayer> make_mlp(const SubLayerOptions& options);
 class PreNormSubLayer {
  public:
   PreNormSubLayer(std::shared_ptr<LayerNorm> norm, std::shared_ptr<SubLayer> layer,
-                  uint64_t dropout_key = 0)
-      : norm_(std::move(norm)), layer_(std::move(layer)), dropout_key_(dropout_key) {}
+                  const ops::DropoutPass& pass = {})
+      : norm_(std::move(norm)), layer_(std::move(layer)), pass_(pass) {}
 
   torch::Tensor operator()(const torch::Tensor& x, const Around& around = {}) const {
-    return layer_->forward(x, norm_->norm(), around, dropout_key_);
+    return layer_->forward(x, norm_->norm(), around, pass_);
   }
 
   std::unique_ptr<SubLayerDecoding> decoding(const DecodingRoom& room,
@@ -60,7 +61,7 @@ class PreNormSubLayer {
  private:
   std::shared_ptr<LayerNorm> norm_;
   std::shared_ptr<SubLayer> layer_;
-  uint64_t dropout_key_;
+  ops::DropoutPass pass_;
 };
 
 }  // namespace edelta::nn

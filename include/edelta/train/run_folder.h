@@ -20,6 +20,7 @@
 #include "edelta/data/identity.h"
 #include "edelta/models/model.h"
 #include "edelta/train/config.h"
+#include "edelta/train/gradient_exchange.h"
 #include "edelta/train/training_data.h"
 
 namespace edelta::train {
@@ -29,12 +30,16 @@ inline constexpr const char* kRunIdKey = "run_id";
 
 // What the bits of a run depend on besides its configuration.
 struct Compute {
-  int64_t threads = 0;
+  int64_t threads = 0;  // of every rank
   std::string implementation;
+  int64_t ranks = 1;
+  Summation summation = Summation::running;
   bool operator==(const Compute&) const = default;
 };
-// What this process computes with.
+// What this process computes with, alone.
 Compute current_compute();
+// Whether both give the same bits: a tree's sum does not depend on the number of ranks.
+bool same_bits(const Compute& a, const Compute& b);
 
 // What config.json says.
 struct RunManifest {
@@ -47,6 +52,10 @@ struct RunManifest {
   // What was changed on the way: {"iteration": …, "what": [before, after], …} each.
   nlohmann::ordered_json history = nlohmann::ordered_json::array();
 };
+
+// What config.json says as text, and back: for ranks that do not see the folder.
+std::string to_text(const RunManifest& manifest);
+RunManifest manifest_from_text(const std::string& text);
 
 // The configuration in a run's config.json, as train_config_from_json() takes it for another run.
 nlohmann::json configuration_in(nlohmann::json manifest);

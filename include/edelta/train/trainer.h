@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "edelta/dist/ranks.h"
 #include "edelta/train/checkpoint.h"
 #include "edelta/train/config.h"
 #include "edelta/train/evaluate.h"
@@ -37,6 +38,10 @@ struct TrainOptions {
   std::function<void(const std::string&)> on_notice = {};
   // Where a user's data is now, if it has moved since the run was made.
   std::string data = {};
+  // Who trains together; every rank calls train().
+  dist::Ranks* ranks = &dist::alone();
+  // How gradients are added up; unset: as the run did before.
+  std::optional<Summation> summation = {};
 };
 
 struct TrainOutcome {
@@ -52,11 +57,13 @@ uint64_t dropout_key(const Protocol& protocol, int64_t iteration, int64_t part);
 // masks are functions of the seed and of this number alone.
 StepOutcome iteration_gradients(models::Model& model, AdamW& optimiser, models::State& state,
                                 const Protocol& protocol, const TrainingData& data,
-                                int64_t iteration, const std::function<bool()>& gives_up = {});
+                                int64_t iteration, const std::function<bool()>& gives_up = {},
+                                GradientExchange* exchange = nullptr);
 
 // Runs, or continues, the run in `folder` to its end. The folder's config.json is the
 // configuration; it is locked meanwhile. Failure on a non-finite loss or gradient, with the
-// iteration and the tensor; the last checkpoint stays.
+// iteration and the tensor; the last checkpoint stays. Of several ranks only the first sees the
+// folder, and reads and writes there; the others read their data.
 TrainOutcome train(const RunFolder& folder, const TrainOptions& options = {});
 // The same on data that the caller has at hand: what the configuration names, or its own.
 TrainOutcome train(const RunFolder& folder, std::shared_ptr<const TrainingData> data,

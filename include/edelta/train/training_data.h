@@ -10,6 +10,7 @@
 
 #include "edelta/data/dataset.h"
 #include "edelta/data/tokens.h"
+#include "edelta/dist/ranks.h"
 #include "edelta/models/model.h"
 #include "edelta/train/config.h"
 #include "edelta/train/evaluate.h"
@@ -42,8 +43,12 @@ class TrainingData {
 
   // The first sequences of the validation split, at most so many.
   virtual torch::Tensor validation_input(int64_t sequences) const = 0;
-  // Over a whole split, deterministic. Leaves the model in evaluation mode.
-  virtual Evaluation evaluate(models::Model& model, Split split) const = 0;
+  // Over a whole split, deterministic, divided among the ranks, which all get the result. Leaves
+  // the model in evaluation mode.
+  virtual Evaluation evaluate(models::Model& model, Split split, dist::Ranks& ranks) const = 0;
+  Evaluation evaluate(models::Model& model, Split split) const {
+    return evaluate(model, split, dist::alone());
+  }
   virtual Extent extent(Split split) const = 0;
 };
 

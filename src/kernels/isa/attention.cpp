@@ -217,8 +217,8 @@ class ChunkDropout {
   void draw(int64_t head, int64_t first_query, int64_t first_key, int64_t keys) {
     if (!mask_.drops()) return;
     for (int64_t k = 0; k < keys; k += kDropoutBlock) {
-      draw_factors(mask_, head, first_query, queries_, (first_key + k) / kDropoutBlock,
-                   factors_ + k * queries_, queries_);
+      draw_factors(mask_, mask_.first_plane + head, first_query, queries_,
+                   (first_key + k) / kDropoutBlock, factors_ + k * queries_, queries_);
     }
   }
 

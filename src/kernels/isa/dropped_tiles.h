@@ -21,6 +21,7 @@ template <typename Body>
 inline void for_dropped_rows(const DropoutMask& mask, int64_t first, int64_t rows, int64_t n,
                              float* memory, const Body& body) {
   const int64_t stride = padded(n);
+  first += mask.first_column;
   for (int64_t block = first / kDropoutBlock; block * kDropoutBlock < first + rows; ++block) {
     const int64_t begin = block * kDropoutBlock;
     draw_factors(mask, 0, 0, n, block, memory, stride);

@@ -20,7 +20,7 @@ class AttentionFunction : public Function<AttentionFunction> {
     Tensor out = torch::empty(with_last(qkv, qkv.size(2) / 3), options);
     const Tensor lse = keep ? torch::empty({qkv.size(0), heads, qkv.size(1)}, options) : Tensor();
     kernels::attention_forward(
-        {attention_shape(qkv, heads), data(qkv), data(out), data(lse), mask_of(dropout)});
+        {attention_shape(qkv, heads), data(qkv), data(out), data(lse), mask_of(dropout, heads)});
     if (keep) {
       save(context, {qkv}, {out, lse});
       save_dropout(context, dropout);
@@ -33,9 +33,10 @@ class AttentionFunction : public Function<AttentionFunction> {
     const variable_list saved = saved_variables(context);
     const Tensor dout = gradients[0].contiguous();
     const Tensor dqkv = gradient_memory(saved, 0);
-    kernels::attention_backward({attention_shape(saved[0], context->saved_data["heads"].toInt()),
-                                 data(saved[0]), data(saved[1]), data(saved[2]), data(dout),
-                                 data(dqkv), saved_mask(context)});
+    const int64_t heads = context->saved_data["heads"].toInt();
+    kernels::attention_backward({attention_shape(saved[0], heads), data(saved[0]), data(saved[1]),
+                                 data(saved[2]), data(dout), data(dqkv),
+                                 saved_mask(context, heads)});
     return {dqkv, {}, {}, {}};
   }
 };
