@@ -32,6 +32,8 @@ completes bench --models gpt,j : gpt,jpmhc
 completes train --lr 1 :
 completes data gyro : gyroscope
 completes text --tokenizer b : bpe bytes
+completes puzzles m : maze
+completes puzzles --sample '' : drawn published
 completes train --gate-regulariser min : min-distance
 completes nonsense x :
 cd "$work"
