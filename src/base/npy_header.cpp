@@ -5,6 +5,7 @@
 
 #include <set>
 
+#include "base/npy_prelude.h"
 #include "base/printable.h"
 #include "base/tensor_size.h"
 #include "edelta/base/error.h"
@@ -17,7 +18,8 @@ namespace {
 // with any spacing, either quote, the keys in any order, and the last commas optional.
 class HeaderParser {
  public:
-  HeaderParser(std::string_view text, const std::string& source) : rest_(text), source_(source) {}
+  HeaderParser(std::string_view text, const std::string& source, NpyElements elements)
+      : rest_(text), source_(source), elements_(elements) {}
 
   NpyHeader parse() {
     expect('{');
@@ -96,15 +98,19 @@ class HeaderParser {
 
   void parse_descr() {
     const std::string descr = parse_string("the dtype");
-    const std::string_view type = std::string_view(descr).substr(descr.empty() ? 0 : 1);
     const bool known_order =
         !descr.empty() && std::string_view("<>=|").find(descr[0]) != descr.npos;
-    if (!known_order || (type != "f4" && type != "f8")) {
-      reject(fmt::format("its dtype {} is neither float32 ('<f4') nor float64 ('<f8')",
-                         base::printable(descr)));
+    const std::string type = descr.substr(descr.empty() ? 0 : 1);
+    const bool floating = elements_ == NpyElements::floating;
+    static const std::set<std::string> floats{"f4", "f8"};
+    static const std::set<std::string> integers{"u1", "u2", "u4", "i1", "i2", "i4", "i8"};
+    if (!known_order || !(floating ? floats : integers).count(type)) {
+      reject(fmt::format("its dtype {} is {}", base::printable(descr),
+                         floating ? "neither float32 ('<f4') nor float64 ('<f8')"
+                                  : "no whole number (such as '|u1', '<i4', '<i8')"));
     }
     header_.big_endian = descr[0] == '>';
-    header_.dtype = type == "f4" ? torch::kFloat : torch::kDouble;
+    header_.type = {type[0], type[1] - '0'};
   }
 
   void parse_shape() {
@@ -141,6 +147,7 @@ class HeaderParser {
 
   std::string_view rest_;
   const std::string& source_;
+  NpyElements elements_;
   NpyHeader header_;
   std::set<std::string> seen_;
 };
@@ -151,15 +158,26 @@ void reject_npy(const std::string& source, const std::string& reason) {
   throw InputError(fmt::format("{} is not a usable .npy file: {}", source, reason));
 }
 
-NpyHeader parse_npy_header(std::string_view text, const std::string& source) {
-  return HeaderParser(text, source).parse();
+NpyHeader parse_npy_header(std::string_view text, const std::string& source, NpyElements elements) {
+  return HeaderParser(text, source, elements).parse();
 }
 
 std::string format_npy_header(const NpyHeader& header) {
-  return fmt::format("{{'descr': '{}f{}', 'fortran_order': {}, 'shape': ({}{}), }}",
-                     header.big_endian ? '>' : '<', c10::elementSize(header.dtype),
-                     header.fortran_order ? "True" : "False", fmt::join(header.shape, ", "),
-                     header.shape.size() == 1 ? "," : "");
+  const char order = header.type.bytes == 1 ? '|' : header.big_endian ? '>' : '<';
+  return fmt::format("{{'descr': '{}{}{}', 'fortran_order': {}, 'shape': ({}{}), }}", order,
+                     header.type.letter, header.type.bytes, header.fortran_order ? "True" : "False",
+                     fmt::join(header.shape, ", "), header.shape.size() == 1 ? "," : "");
+}
+
+std::string format_npy_prelude(const NpyHeader& header) {
+  std::string text = format_npy_header(header);
+  constexpr std::size_t kAlignment = 64;
+  const std::size_t used = kNpyPreludeBytes + 2 + text.size() + 1;
+  text.append((kAlignment - used % kAlignment) % kAlignment, ' ').append("\n");
+  const auto length = static_cast<std::uint16_t>(text.size());
+  std::string prelude(kNpyMagic);
+  prelude.append("\1\0", 2).append(reinterpret_cast<const char*>(&length), sizeof length);
+  return prelude + text;
 }
 
 }  // namespace edelta::base

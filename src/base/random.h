@@ -24,6 +24,12 @@ enum class Stream : std::uint32_t {
   sampling = 24,
   norm_probe = 32,
   reflection_probe = 48,
+  training_puzzles = 80,
+  test_puzzles = 81,
+  puzzle_views = 82,
+  puzzle_order = 83,
+  puzzle_offsets = 84,
+  puzzle_sample = 85,
 };
 
 // The numbers of one item (a trajectory): the key is the seed, the counter (block, index, stream),

@@ -20,6 +20,7 @@ void add_norms(CLI::App& app);
 void add_params(CLI::App& app);
 void add_parity(CLI::App& app);
 void add_predict(CLI::App& app);
+void add_puzzles(CLI::App& app);
 void add_reflect(CLI::App& app);
 void add_report(CLI::App& app);
 void add_reproduce(CLI::App& app);

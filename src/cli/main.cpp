@@ -76,6 +76,7 @@ int main(int argc, char** argv) {
   edelta::cli::add_export(app);
   edelta::cli::add_text(app);
   edelta::cli::add_data(app);
+  edelta::cli::add_puzzles(app);
   edelta::cli::add_reproduce(app);
   edelta::cli::add_report(app);
   edelta::cli::add_demo(app);

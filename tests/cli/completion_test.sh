@@ -35,6 +35,8 @@ completes reproduce --launcher '' : local slurm
 completes bench --as :
 completes data gyro : gyroscope
 completes text --tokenizer b : bpe bytes
+completes puzzles m : maze
+completes puzzles --sample '' : drawn published
 completes train --gate-regulariser min : min-distance
 completes nonsense x :
 cd "$work"
