@@ -70,6 +70,17 @@ def test_a_convolution_with_channels_first():
     torch.testing.assert_close(compiled(x), block(x))
 
 
+def test_the_default_compiler():
+    """Inductor, which writes C++ around the ops: it needs python3-dev and python3-setuptools."""
+    pytest.importorskip("setuptools.command")
+    block = edelta.nn.HybridResidual(16, 4, nn.Linear(16, 16))
+    x = torch.randn(2, 5, 16)
+    y = torch.compile(block, fullgraph=True)(x)
+    torch.testing.assert_close(y, block(x))
+    (y.square().sum() + block.gate_loss()).backward()
+    assert all(p.grad is not None for p in block.parameters())
+
+
 def test_a_transformer():
     model = edelta.Transformer(model="edelta", n_layer=2, n_embd=16, n_head=2, input_dim=4, block_size=8, pool="prefix")
     x = torch.randn(2, 8, 4)
