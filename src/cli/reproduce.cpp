@@ -218,6 +218,7 @@ void reproduce(const ReproduceOptions& options,
 
   if (const auto warning = base::blas_warning()) notice("{}\n", *warning);
   if (on_slurm) {
+    require_slurm();
     std::vector<SlurmStep> steps;
     int64_t submitted = 0;
     {

@@ -113,6 +113,11 @@ std::string to_string(JobState state) {
   return "?";
 }
 
+void require_slurm() {
+  const Answer answer = ask({"sbatch", "--version"});
+  if (answer.code != 0) throw InputError("sbatch: " + last_line_of(answer.text));
+}
+
 SlurmSuite::SlurmSuite(const reproduce::SuiteFolder& folder,
                        const reproduce::SuiteManifest& manifest)
     : folder_(folder), manifest_(manifest) {

@@ -29,6 +29,9 @@ struct SlurmStep {
   double seconds = 0;       // estimated, of what is left
 };
 
+// InputError where there is no Slurm on this machine.
+void require_slurm();
+
 class SlurmSuite {
  public:
   // `folder` has an absolute path.

@@ -96,4 +96,13 @@ MASTER_PORT=$(free_port) RANK=0 WORLD_SIZE=2 expect_exit 1 "$edelta" train "${ve
 one_line "rank 1 of 2 has not come within 1 s"
 [ ! -e "$work/waiting" ] || fail "a run folder of a run that never began"
 expect_exit 2 "$edelta" train "${vectors[@]}" --store "$work/store"; one_line "--store goes with several processes"
+
+# Slurm's launcher without Slurm.
+mkdir "$work/tools"
+ln -s "$(command -v sh)" "$work/tools/sh"
+PATH=$work/tools expect_exit 2 "$edelta" reproduce theorems --preset smoke --launcher slurm --out "$work/suite"
+one_line "needs Slurm's commands"
+[ ! -e "$work/suite" ] || fail "a suite that nobody can run"
+expect_exit 2 "$edelta" reproduce theorems --preset smoke --slurm-options x --out "$work/suite"
+one_line "--slurm-options goes with --launcher slurm"
 echo "ranks train what one process trains"
