@@ -327,18 +327,21 @@ void add_arc(CLI::App& command, PuzzlesOptions& options) {
       ->type_name("DIR")
       ->check(kNotEmpty)
       ->group(group);
-  command.add_option("--subsets", options.subsets, "Which of them")
-      ->type_name("NAME,...")
+  command
+      .add_option("--subsets", options.subsets,
+                  "Which of them, comma-separated [training,evaluation,concept]")
+      ->type_name("NAMES")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->check(kNotEmpty)
-      ->capture_default_str()
       ->group(group);
   command
       .add_option("--test-sets", options.test_sets,
-                  "Subsets whose test pairs are for testing [evaluation, evaluation2]; of others "
+                  "Subsets whose test pairs are for testing [evaluation,evaluation2]; of others "
                   "all pairs are trained on")
-      ->type_name("NAME,...")
+      ->type_name("NAMES")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->check(kNotEmpty)
       ->group(group);
   command

@@ -22,7 +22,7 @@ inline constexpr std::int32_t kIgnoredLabel = -100;
 // dataset.json of one split.
 struct PuzzleInfo {
   std::int64_t pad_id = 0;
-  std::optional<std::int64_t> ignore_label_id;
+  std::optional<std::int64_t> ignore_label_id = {};
   std::int64_t blank_identifier_id = 0;
   std::int64_t vocab_size = 0;
   std::int64_t seq_len = 0;
@@ -30,7 +30,7 @@ struct PuzzleInfo {
   std::int64_t total_groups = 0;
   double mean_puzzle_examples = 0;
   std::int64_t total_puzzles = 0;
-  std::vector<std::string> sets;
+  std::vector<std::string> sets = {};
 };
 
 struct IndexRange {

@@ -38,37 +38,62 @@ ArcPair seen_through(const ArcView& view, const ArcPair& pair) {
 }
 
 // The views of a task, first the one that changes nothing; no two look the same.
-std::vector<ArcView> draw_views(const ArcTask& task, std::int64_t count, RandomStream random) {
-  const std::vector<ArcPair> pairs = joined(task.train, task.test);
-  std::vector<ArcView> views(1);
-  std::unordered_set<std::string> known{puzzle_hash(pairs)};
-  std::vector<ArcPair> seen(pairs.size());
-  for (std::int64_t trial = 0; trial < kTrialsPerView * count; ++trial) {
-    if (static_cast<std::int64_t>(views.size()) > count) break;
-    const ArcView view = draw_view(random);
-    std::transform(pairs.begin(), pairs.end(), seen.begin(),
-                   [&](const ArcPair& pair) { return seen_through(view, pair); });
-    if (known.insert(puzzle_hash(seen)).second) views.push_back(view);
-  }
-  return views;
-}
+class TaskViews {
+ public:
+  TaskViews(const ArcTask& task, std::int64_t count, RandomStream random)
+      : pairs_(joined(task.train, task.test)),
+        seen_(pairs_.size()),
+        known_{puzzle_hash(pairs_)},
+        count_(count),
+        trials_(kTrialsPerView * count),
+        random_(random) {}
 
-// Tasks are independent of each other, and many: several at a time.
+  bool complete() const {
+    return trials_ == 0 || static_cast<std::int64_t>(views_.size()) > count_;
+  }
+  void draw(int trials) {
+    for (; trials > 0 && !complete(); --trials, --trials_) {
+      const ArcView view = draw_view(random_);
+      std::transform(pairs_.begin(), pairs_.end(), seen_.begin(),
+                     [&](const ArcPair& pair) { return seen_through(view, pair); });
+      if (known_.insert(puzzle_hash(seen_)).second) views_.push_back(view);
+    }
+  }
+  std::vector<ArcView> take() { return std::move(views_); }
+
+ private:
+  std::vector<ArcPair> pairs_, seen_;
+  std::vector<ArcView> views_{ArcView()};
+  std::unordered_set<std::string> known_;
+  std::int64_t count_, trials_;
+  RandomStream random_;
+};
+
+// Tasks are independent of each other, and many: several at a time, and word after some trials, so
+// that nobody waits long who wants to stop it.
 std::vector<std::vector<ArcView>> draw_all_views(const std::vector<ArcTask>& tasks,
                                                  const ArcOptions& options,
                                                  const OnPuzzleProgress& on_progress) {
-  const auto count = static_cast<std::int64_t>(tasks.size());
-  std::vector<std::vector<ArcView>> views(tasks.size());
-  constexpr std::int64_t kAtATime = 16;
-  for (std::int64_t begin = 0; begin < count; begin += kAtATime) {
-    if (on_progress) on_progress({"views of tasks", begin, count});
-    const std::int64_t end = std::min(begin + kAtATime, count);
-#pragma omp parallel for schedule(dynamic)
-    for (std::int64_t i = begin; i < end; ++i) {
-      views[i] = draw_views(
-          tasks[i], options.views,
-          RandomStream(options.seed, Stream::puzzle_views, static_cast<std::uint64_t>(i)));
+  constexpr std::size_t kAtATime = 16;
+  constexpr int kTrials = 256;
+  std::vector<std::vector<ArcView>> views;
+  while (views.size() < tasks.size()) {
+    const std::size_t first = views.size(), end = std::min(first + kAtATime, tasks.size());
+    std::vector<TaskViews> drawing;
+    for (std::size_t i = first; i < end; ++i) {
+      drawing.emplace_back(tasks[i], options.views,
+                           RandomStream(options.seed, Stream::puzzle_views, i));
     }
+    const auto complete = [](const TaskViews& each) { return each.complete(); };
+    while (!std::all_of(drawing.begin(), drawing.end(), complete)) {
+      if (on_progress) {
+        on_progress({"tasks seen in views", static_cast<std::int64_t>(first),
+                     static_cast<std::int64_t>(tasks.size())});
+      }
+#pragma omp parallel for schedule(dynamic)
+      for (std::size_t i = 0; i < drawing.size(); ++i) drawing[i].draw(kTrials);
+    }
+    for (TaskViews& each : drawing) views.push_back(each.take());
   }
   return views;
 }
@@ -113,14 +138,13 @@ class ArcSplit {
                  .ignore_label_id = kArcPad,
                  .vocab_size = kArcVocab,
                  .seq_len = kArcCells,
-                 .num_puzzle_identifiers = identifiers,
-                 .sets = {}}) {}
+                 .num_puzzle_identifiers = identifiers}) {}
 
   void write(std::uint64_t seed, const char* doing, const OnPuzzleProgress& on_progress) {
     const std::int64_t all = examples_of(groups_);
     for (const Group& group : groups_) {
-      if (on_progress) on_progress({doing, writer_.examples(), all});
       for (std::size_t i = 0; i < group.views->size(); ++i) {
+        if (on_progress) on_progress({doing, writer_.examples(), all});
         write_puzzle((*group.views)[i], group.pairs,
                      group.first_identifier + static_cast<std::int64_t>(i), seed);
       }

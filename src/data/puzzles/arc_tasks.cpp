@@ -31,8 +31,9 @@ std::uint8_t colour_from_json(const json& cell, std::size_t row, std::size_t col
 }
 
 Grid entry_grid(const json& pair, const char* key) {
+  const json& rows = base::required_entry(pair, key);
   Grid grid;
-  with_source(key, [&] { grid = grid_from_json(base::required_entry(pair, key)); });
+  with_source(key, [&] { grid = grid_from_json(rows); });
   return grid;
 }
 
@@ -171,11 +172,12 @@ std::vector<ArcTask> parse_arc_tasks(const json& challenges, const json& solutio
   if (challenges.empty()) throw InputError(challenges_source + ": it has no task");
   if (!solutions.is_null()) require_object(solutions, solutions_source);
   std::vector<ArcTask> tasks;
-  for (const auto& [id, task] : challenges.items()) {
+  for (const auto& entry : challenges.items()) {
+    const std::string& id = entry.key();
     const std::string named = fmt::format("task {}", base::printable(id));
     Challenge challenge;
     with_source(fmt::format("{}: {}", challenges_source, named),
-                [&] { challenge = challenge_from_json(id, task); });
+                [&] { challenge = challenge_from_json(id, entry.value()); });
     if (!solutions.is_null()) {
       with_source(fmt::format("{}: {}", solutions_source, named),
                   [&] { add_solutions(solutions, challenge); });
@@ -206,11 +208,12 @@ std::vector<ArcTask> read_arc_subset(const fs::path& folder, const std::string& 
 std::map<std::string, ArcTask> test_puzzles_from_json(const json& json, const std::string& source) {
   require_object(json, source);
   std::map<std::string, ArcTask> tasks;
-  for (const auto& [id, task] : json.items()) {
+  for (const auto& entry : json.items()) {
+    const std::string& id = entry.key();
     with_source(fmt::format("{}: task {}", source, base::printable(id)), [&] {
       ArcTask& added = tasks[id];
       added.id = id;
-      for_each_pair(task, "test", [&](const auto& pair) {
+      for_each_pair(entry.value(), "test", [&](const auto& pair) {
         added.test.push_back({entry_grid(pair, "input"), entry_grid(pair, "output")});
       });
     });

@@ -43,8 +43,7 @@ std::int64_t write_split(const fs::path& folder, const std::vector<MazePuzzle>& 
                             .ignore_label_id = 0,
                             .vocab_size = kMazeVocab,
                             .seq_len = size * size,
-                            .num_puzzle_identifiers = 1,
-                            .sets = {}});
+                            .num_puzzle_identifiers = 1});
   for (const MazePuzzle& puzzle : mazes) {
     if (on_progress) on_progress({"mazes written", writer.groups(), count});
     for (int view = 0; view <= views; ++view) {

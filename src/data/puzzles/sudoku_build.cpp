@@ -55,8 +55,7 @@ class SudokuSplit {
                  .ignore_label_id = 0,
                  .vocab_size = shape.size + 2,
                  .seq_len = shape.cells(),
-                 .num_puzzle_identifiers = 1,
-                 .sets = {}}) {}
+                 .num_puzzle_identifiers = 1}) {}
 
   void add(const SudokuBoard& board, const SudokuBoard& solution) {
     writer_.add_example(tokens_of(board), tokens_of(solution));

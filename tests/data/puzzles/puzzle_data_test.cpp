@@ -31,8 +31,7 @@ void write_split(const fs::path& folder) {
                             .ignore_label_id = 0,
                             .vocab_size = 12,
                             .seq_len = 3,
-                            .num_puzzle_identifiers = 4,
-                            .sets = {}});
+                            .num_puzzle_identifiers = 4});
   writer.add_example(Row{1, 2, 3}, Row{0, 5, 6});
   writer.add_example(Row{4, 5, 6}, Row{7, 8, 9});
   writer.end_puzzle(2);
