@@ -8,6 +8,18 @@
 namespace edelta::kernels {
 namespace {
 
+// libxsmm asks OpenMP to bind threads, by the environment: too late for this process, but all that
+// it starts would share the first CPU.
+void start_libxsmm() {
+  static const bool started = [] {
+    const bool given = std::getenv("OMP_PROC_BIND") != nullptr;
+    libxsmm_init();
+    if (!given) ::unsetenv("OMP_PROC_BIND");
+    return true;
+  }();
+  static_cast<void>(started);
+}
+
 Isa detect() {
   const char* variable = std::getenv("EDELTA_ISA");
   const std::string_view limit = variable != nullptr ? variable : "";
@@ -17,6 +29,7 @@ Isa detect() {
       __builtin_cpu_supports("avx512cd") != 0 && __builtin_cpu_supports("avx512dq") != 0 &&
       __builtin_cpu_supports("avx512vl") != 0;
   if (limit == "none" || !avx2) return Isa::none;
+  start_libxsmm();
   return avx512 && limit != "avx2" ? Isa::avx512 : Isa::avx2;
 }
 
@@ -40,7 +53,7 @@ std::string isa_name() {
 }
 
 std::string gemm_target() {
-  libxsmm_init();
+  start_libxsmm();
   return libxsmm_get_target_arch();
 }
 
