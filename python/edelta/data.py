@@ -64,6 +64,8 @@ class Sequences(torch.utils.data.Dataset):
         if split not in ("train", "val"):
             raise ValueError(f"split is '{split}'; it must be train or val")
         source = os.fspath(source)
+        if given and source not in names():
+            raise TypeError(f"{', '.join(given)}: options are of tasks ({', '.join(names())}), and '{source}' is none")
         arrays = generate(source, **given) if source in names() else read(source)
         x, y = (arrays.train_x, arrays.train_y) if split == "train" else (arrays.val_x, arrays.val_y)
         self.x: Tensor = torch.from_numpy(x)

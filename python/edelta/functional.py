@@ -85,7 +85,7 @@ def hybrid(
 
     - ``blend="linear"``:    ``G = γ Q + (1 − γ) H``; orthogonal at γ = 0 and γ = 1 only.
     - ``blend="hard"``:      G is Q where γ > ½ and H elsewhere, with the gradient of the linear blend
-      (straight-through): exactly orthogonal.
+      (straight-through): exactly orthogonal. With x, its gradient too is that of the linear blend.
     - ``blend="geodesic"``:  ``G = R_φ Q``, ``R_φ = I + (cos φ − 1)(k kᵀ + a aᵀ) + sin φ (a kᵀ − k aᵀ)``,
       ``φ = π(1 − γ)``, a the unit part of u orthogonal to k: a rotation for every γ.
 

@@ -279,7 +279,8 @@ def load(path: PathLike, weights: str = "best") -> Transformer:
 
 def save(model: Transformer, path: PathLike, replace: bool = False) -> None:
     """Writes a model for ``edelta eval`` and ``generate``, and for ``load``: one file if the name ends in
-    .safetensors, else a folder with model.safetensors and config.json. What is there stays unless replace is set.
+    .safetensors, else a folder with model.safetensors and config.json. What is there stays unless replace is set; a
+    run folder stays in any case.
 
     ``load`` gives back the same bits, in float64 too; the program computes in float32.
     """
@@ -289,5 +290,7 @@ def save(model: Transformer, path: PathLike, replace: bool = False) -> None:
     taken = path if path.endswith(".safetensors") else os.path.join(path, "model.safetensors")
     if os.path.exists(taken) and not replace:
         raise FileExistsError(f"{taken} is already there; replace=True writes over it")
+    if not os.path.exists(taken) and os.path.exists(os.path.join(path, "config.json")):
+        raise FileExistsError(f"{path} has a config.json of something else than a saved model, a run perhaps; it stays")
     parameters = {name: p.detach().cpu() for name, p in model.named_parameters()}
     torch.ops.edelta.save_model(path, json.dumps(model.config), parameters, model.tokenizer or "")

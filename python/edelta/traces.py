@@ -51,7 +51,7 @@ def trace(
     dtype   to compute in, on a copy of the model: float64 is the strictest check
 
     The trace has x, y, output, loss (mean squared error or cross-entropy), the gate loss where there is one, every
-    parameter and the gradient of loss + gate loss for each.
+    parameter and the gradient of loss + gate loss for each. The copy is in evaluation mode, so that nothing is dropped.
     """
     if config is None:
         config = getattr(model, "config", None)
@@ -62,7 +62,8 @@ def trace(
     x, y = batch
     tokens = not x.is_floating_point()
     stored: Dict[str, Tensor] = {name: p.detach().clone() for name, p in model.named_parameters()}
-    twin = copy.deepcopy(model).to(dtype)
+    # In evaluation mode: what dropout left out, nobody could rebuild.
+    twin = copy.deepcopy(model).to(dtype).eval()
     twin.zero_grad(set_to_none=True)
     output = _output(twin(x if tokens else x.to(dtype)))
     if tokens:
@@ -88,4 +89,6 @@ def trace(
         tensors[f"grad/{published}"] = torch.zeros_like(parameter) if parameter.grad is None else parameter.grad
     metadata = {key: _text(value) for key, value in config.items()}
     metadata.setdefault("head", "token" if tokens else "continuous")
+    if "dropout" in metadata:
+        metadata["dropout"] = "0"
     torch.ops.edelta.write_safetensors(os.fspath(path), {n: t.cpu() for n, t in tensors.items()}, metadata)

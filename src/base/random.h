@@ -30,6 +30,9 @@ enum class Stream : std::uint32_t {
   puzzle_order = 83,
   puzzle_offsets = 84,
   puzzle_sample = 85,
+  puzzle_groups = 86,
+  puzzle_rows = 87,
+  puzzle_exploration = 88,
 };
 
 // The numbers of one item (a trajectory): the key is the seed, the counter (block, index, stream),

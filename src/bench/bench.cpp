@@ -2,7 +2,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <memory>
 
+#include "bench/fastest.h"
+#include "bench/puzzle_models.h"
+#include "bench/subject.h"
 #include "edelta/base/machine.h"
 #include "edelta/base/memory.h"
 #include "edelta/models/architecture_options.h"
@@ -22,10 +26,9 @@ double since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// One model with its data, stepped by either implementation.
-class Subject {
+class TransformerSubject : public Subject {
  public:
-  Subject(const models::ModelConfig& config, const BenchOptions& options)
+  TransformerSubject(const models::ModelConfig& config, const BenchOptions& options)
       : model_(models::make_model(config)), optimiser_(*model_, train::Protocol()) {
     torch::manual_seed(1);
     if (config.head == models::Head::token) {
@@ -37,18 +40,8 @@ class Subject {
     }
   }
 
-  // Runs a step and keeps the fastest time of each phase in `best`.
-  void step(ops::Implementation implementation, StepTimes& best) {
-    ops::set_implementation(implementation);
-    optimiser_.zero_gradients();
-    auto start = Clock::now();
-    const train::StepOptions options{.after = [&](train::StepPhase phase) {
-      double& kept = phase == train::StepPhase::forward    ? best.forward
-                     : phase == train::StepPhase::backward ? best.backward
-                                                           : best.optimiser;
-      keep_fastest(kept, since(start));
-      start = Clock::now();
-    }};
+  void step(const std::function<void(train::StepPhase)>& after) override {
+    const train::StepOptions options{.after = after};
     const auto batch_of = [&](int64_t) { return models::Batch{x_, y_}; };
     models::State state;
     const train::StepOutcome outcome =
@@ -56,110 +49,136 @@ class Subject {
     update(optimiser_, 1e-4, outcome, options);
   }
 
-  // The process's memory at its peak over some steps, with nothing left of what came before; these
-  // first steps also warm up.
-  StepMemory memory(ops::Implementation implementation) {
-    optimiser_.zero_gradients();
-    base::release_tensor_memory();
-    StepMemory memory;
-    int64_t early = 0;
-    constexpr int kSteps = 3;
-    for (int i = 0; i < kSteps; ++i) {
-      const bool known = base::reset_peak_resident_memory();
-      StepTimes times;
-      step(implementation, times);
-      const int64_t peak = known ? base::peak_resident_memory().value_or(0) : 0;
-      if (i == 1) early = peak;
-      memory.peak = std::max(memory.peak, peak);
-      memory.growth = peak - early;
-    }
-    optimiser_.zero_gradients();
-    base::release_tensor_memory();
-    return memory;
-  }
+  void clear_gradients() override { optimiser_.zero_gradients(); }
 
-  // A fused step with the time of each kernel; kept where the step is the fastest so far.
-  void profile(std::vector<Phase>& phases, double& fastest) {
-    StepTimes times;
-    kernels::start_profile();
-    step(ops::Implementation::fused, times);
-    const std::vector<kernels::KernelTime> kernels = kernels::stop_profile();
-    if (fastest > 0 && times.step() >= fastest) return;
-    fastest = times.step();
-    phases.clear();
-    double rest = fastest;
-    for (const auto& kernel : kernels) {
-      phases.push_back({kernel.name, kernel.calls, kernel.seconds});
-      rest -= kernel.seconds;
-    }
-    phases.push_back({"between kernels", 0, rest});
-    std::sort(phases.begin(), phases.end(),
-              [](const Phase& a, const Phase& b) { return a.seconds > b.seconds; });
-  }
-
-  double gflop(const BenchOptions& options) const {
-    return model_->step_gflop(options.batch, options.length);
-  }
-
-  void infer(ops::Implementation implementation, StepTimes& best) {
-    ops::set_implementation(implementation);
+  void infer() override {
     const torch::NoGradGuard no_grad;
     model_->eval();
-    const auto start = Clock::now();
     model_->predict(x_);
-    const auto tokens = static_cast<double>(x_.size(0) * x_.size(1));
-    best.inference = std::max(best.inference, tokens / since(start));
   }
+
+  int64_t tokens() const override { return x_.size(0) * x_.size(1); }
+  double gflop() const override { return model_->step_gflop(x_.size(0), x_.size(1)); }
 
  private:
-  static void keep_fastest(double& best, double seconds) {
-    best = best == 0 ? seconds : std::min(best, seconds);
-  }
-
   std::shared_ptr<models::Model> model_;
   train::AdamW optimiser_;
   Tensor x_, y_;
 };
 
-}  // namespace
+// Runs a step and keeps the fastest time of each phase in `best`.
+void time_step(Subject& subject, ops::Implementation implementation, StepTimes& best) {
+  ops::set_implementation(implementation);
+  subject.clear_gradients();
+  auto start = Clock::now();
+  subject.step([&](train::StepPhase phase) {
+    double& kept = phase == train::StepPhase::forward    ? best.forward
+                   : phase == train::StepPhase::backward ? best.backward
+                                                         : best.optimiser;
+    keep_fastest(kept, since(start));
+    start = Clock::now();
+  });
+}
 
-ModelBench bench_model(const models::ModelConfig& config, const BenchOptions& options) {
+void time_inference(Subject& subject, ops::Implementation implementation, StepTimes& best) {
+  ops::set_implementation(implementation);
+  const auto start = Clock::now();
+  subject.infer();
+  best.inference = std::max(best.inference, static_cast<double>(subject.tokens()) / since(start));
+}
+
+// The process's memory at its peak over some steps, with nothing left of what came before; these
+// first steps also warm up.
+StepMemory step_memory(Subject& subject, ops::Implementation implementation) {
+  subject.clear_gradients();
+  base::release_tensor_memory();
+  StepMemory memory;
+  int64_t early = 0;
+  constexpr int kSteps = 3;
+  for (int i = 0; i < kSteps; ++i) {
+    const bool known = base::reset_peak_resident_memory();
+    StepTimes times;
+    time_step(subject, implementation, times);
+    const int64_t peak = known ? base::peak_resident_memory().value_or(0) : 0;
+    if (i == 1) early = peak;
+    memory.peak = std::max(memory.peak, peak);
+    memory.growth = peak - early;
+  }
+  subject.clear_gradients();
+  base::release_tensor_memory();
+  return memory;
+}
+
+// A fused step with the time of each kernel; kept where the step is the fastest so far.
+void profile_step(Subject& subject, std::vector<Phase>& phases, double& fastest) {
+  StepTimes times;
+  kernels::start_profile();
+  time_step(subject, ops::Implementation::fused, times);
+  const std::vector<kernels::KernelTime> kernels = kernels::stop_profile();
+  if (fastest > 0 && times.step() >= fastest) return;
+  fastest = times.step();
+  phases.clear();
+  double rest = fastest;
+  for (const auto& kernel : kernels) {
+    phases.push_back({kernel.name, kernel.calls, kernel.seconds});
+    rest -= kernel.seconds;
+  }
+  phases.push_back({"between kernels", 0, rest});
+  std::sort(phases.begin(), phases.end(),
+            [](const Phase& a, const Phase& b) { return a.seconds > b.seconds; });
+}
+
+// `dropping_subject` is asked after the memory was measured, of which it would be a part; it may
+// give none.
+ModelBench measure(const std::string& name, Subject& subject, const BenchOptions& options,
+                   const std::function<std::unique_ptr<Subject>()>& dropping_subject) {
   using ops::Implementation;
   const Implementation chosen = ops::implementation();
-  Subject subject(config, options);
   ModelBench bench;
-  bench.model = config.model;
-  bench.tokens = options.batch * options.length;
-  bench.gflop = subject.gflop(options);
-  if (options.compare) bench.composite_memory = subject.memory(Implementation::composite);
-  bench.fused_memory = subject.memory(Implementation::fused);
-  // After the memory was measured, of which it would be a part.
-  std::optional<Subject> dropping;
-  if (options.dropout > 0) {
-    models::ModelConfig dropped = config;
-    dropped.dropout = options.dropout;
-    dropping.emplace(dropped, options);
-  }
+  bench.model = name;
+  bench.tokens = subject.tokens();
+  bench.gflop = subject.gflop();
+  if (options.compare) bench.composite_memory = step_memory(subject, Implementation::composite);
+  bench.fused_memory = step_memory(subject, Implementation::fused);
+  const std::unique_ptr<Subject> dropping = dropping_subject();
   double fastest_profiled = 0;
   for (int64_t i = 0; i < options.repetitions; ++i) {
     bench.peak_gflops = std::max(bench.peak_gflops, base::measure_fma_peak(0.1));
-    subject.step(Implementation::fused, bench.fused);
-    subject.infer(Implementation::fused, bench.fused);
+    time_step(subject, Implementation::fused, bench.fused);
+    time_inference(subject, Implementation::fused, bench.fused);
     if (options.compare) {
       if (!bench.composite) bench.composite.emplace();
-      subject.step(Implementation::composite, *bench.composite);
-      subject.infer(Implementation::composite, *bench.composite);
+      time_step(subject, Implementation::composite, *bench.composite);
+      time_inference(subject, Implementation::composite, *bench.composite);
     }
     if (dropping) {
       if (!bench.dropping) bench.dropping.emplace();
-      dropping->step(Implementation::fused, *bench.dropping);
-      dropping->step(Implementation::fused, *bench.dropping);
+      time_step(*dropping, Implementation::fused, *bench.dropping);
+      time_step(*dropping, Implementation::fused, *bench.dropping);
     }
-    subject.step(Implementation::fused, bench.fused);
-    subject.profile(bench.phases, fastest_profiled);
+    time_step(subject, Implementation::fused, bench.fused);
+    profile_step(subject, bench.phases, fastest_profiled);
   }
   ops::set_implementation(chosen);
   return bench;
+}
+
+}  // namespace
+
+ModelBench bench_model(const models::ModelConfig& config, const BenchOptions& options) {
+  TransformerSubject subject(config, options);
+  return measure(config.model, subject, options, [&]() -> std::unique_ptr<Subject> {
+    if (options.dropout == 0) return nullptr;
+    models::ModelConfig dropped = config;
+    dropped.dropout = options.dropout;
+    return std::make_unique<TransformerSubject>(dropped, options);
+  });
+}
+
+ModelBench bench_puzzle_model(const std::string& name, const models::RecursiveConfig& config,
+                              const BenchOptions& options) {
+  const std::unique_ptr<Subject> subject = make_puzzle_subject(config, options.batch);
+  return measure(name, *subject, options, [] { return nullptr; });
 }
 
 models::ModelConfig matched_config(const std::string& model, const BenchOptions& options,

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "bench/fastest.h"
 #include "edelta/base/machine.h"
 #include "edelta/infer/decoder.h"
 #include "edelta/models/architecture_options.h"
@@ -37,10 +38,6 @@ double read_bandwidth(const torch::Tensor& memory) {
                     }));
   }
   return static_cast<double>(memory.numel()) * sizeof(float) / best;
-}
-
-void keep_fastest(double& best, double seconds) {
-  best = best == 0 ? seconds : std::min(best, seconds);
 }
 
 }  // namespace

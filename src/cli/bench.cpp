@@ -1,8 +1,10 @@
-// edelta bench: training steps at the paper's sizes, fused against composite, against the FMA peak.
+// edelta bench: training steps at the paper's sizes and of small puzzle models, fused against
+// composite, against the FMA peak.
 #include "bench/bench.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -10,6 +12,7 @@
 
 #include "bench/generation.h"
 #include "bench/growth.h"
+#include "bench/puzzle_models.h"
 #include "cli/bench_ranks.h"
 #include "cli/commands.h"
 #include "cli/machine_options.h"
@@ -242,16 +245,63 @@ void print_steps(const bench::BenchReport& report, const BenchOptions& options) 
   }
 }
 
+std::string puzzle_model_names() {
+  std::string names;
+  for (const auto& model : bench::puzzle_models()) {
+    names += (names.empty() ? "" : ", ") + std::string(model.name);
+  }
+  return names;
+}
+
+// The recursive puzzle models, which have sizes of their own.
+bench::BenchReport bench_puzzles(const BenchOptions& options) {
+  for (const std::string& model : options.models) {
+    if (!bench::is_puzzle_model(model)) {
+      throw InputError("puzzle models are timed by themselves, without " + model);
+    }
+  }
+  if (options.growth || options.generate || options.ranks > 0) {
+    throw InputError("only the steps of puzzle models are timed");
+  }
+  if (options.bench.dropout > 0 || options.bench.vocabulary > 0) {
+    throw InputError("puzzle models have no dropout, and a vocabulary of their own");
+  }
+  bench::BenchReport report{.batch = options.bench.batch, .results = {}};
+  ProgressLine progress;
+  for (const std::string& model : options.models) {
+    const auto config = bench::puzzle_config(model, options.bench.length, options.width);
+    report.length = config.positions();
+    progress.show({fmt::format("{} of {}", report.results.size() + 1, options.models.size()),
+                   "measuring " + model});
+    report.results.push_back(bench_puzzle_model(model, config, options.bench));
+  }
+  report.gemm_gflops = base::measure_gemm();
+  progress.erase();
+  return report;
+}
+
+void print_report(const bench::BenchReport& report, const BenchOptions& options) {
+  if (options.json) {
+    print_json(to_json(report));
+  } else {
+    print_steps(report, options);
+  }
+}
+
 void run_bench(BenchOptions options) {
+  options.bench.compare =
+      options.compare.empty() ? !options.growth : options.compare == "composite";
+  if (std::ranges::any_of(options.models, bench::is_puzzle_model)) {
+    if (const auto warning = base::blas_warning()) notice("{}\n", *warning);
+    return print_report(bench_puzzles(options), options);
+  }
   const data::TaskOptions task = data::default_task_options(options.task);
   options.bench.input_dim = task.dim;
   if (options.bench.length == 0) options.bench.length = task.steps;
-  if (options.compare.empty()) options.compare = options.growth ? "none" : "composite";
-  options.bench.compare = options.compare == "composite";
   if (options.ranks > 0 || options.as_rank) {
     if (options.models.empty()) options.models = {"edelta"};
-    const RankBenchOptions shared{options.models, options.bench, options.width, options.ranks,
-                                  options.json};
+    const RankBenchOptions shared{options.models, options.task,  options.bench,
+                                  options.width,  options.ranks, options.json};
     return options.as_rank ? bench_as_rank(shared) : bench_processes(shared);
   }
   if (options.models.empty()) {
@@ -273,11 +323,7 @@ void run_bench(BenchOptions options) {
         progress.show({fmt::format("{} of {}", ++begun, configs.size()), "measuring " + model});
       });
   progress.erase();
-  if (options.json) {
-    print_json(to_json(report));
-  } else {
-    print_steps(report, options);
-  }
+  print_report(report, options);
 }
 
 }  // namespace
@@ -287,7 +333,10 @@ void add_bench(CLI::App& app) {
       "bench", "Time training steps: fused against composite, and the share of the FMA peak");
   auto options = std::make_shared<BenchOptions>();
   options->bench.length = 0;
-  command->add_option("--models", options->models, "Architectures, comma-separated (default: all)")
+  command
+      ->add_option("--models", options->models,
+                   "Architectures, comma-separated (default: all), or puzzle models: " +
+                       puzzle_model_names())
       ->delimiter(',');
   auto* task =
       command->add_option("--task", options->task, "Task whose dimension and length to take")
@@ -343,6 +392,7 @@ void add_bench(CLI::App& app) {
       "  edelta bench --dropout 0.2 --compare none\n"
       "  edelta bench --models gpt --vocab 50257 --batch 8 --length 256 --width 256\n"
       "  edelta bench --models edelta --growth --compare composite\n"
+      "  edelta bench --models trm,trm-mlp,trm-jpmhc,trm-edelta --phases\n"
       "  edelta bench --generate --threads 1\n  edelta bench --ranks 2");
   command->callback([options] { run_bench(*options); });
 }

@@ -14,6 +14,7 @@
 
 #include "base/json.h"
 #include "bench/rank_bench.h"
+#include "cli/own_process.h"
 #include "cli/print_json.h"
 #include "cli/progress_line.h"
 #include "cli/table.h"
@@ -47,27 +48,6 @@ uint16_t free_port() {
 
 using Words = std::vector<std::string>;
 
-std::vector<char*> argument_list(Words& words) {
-  std::vector<char*> list;
-  for (std::string& word : words) list.push_back(word.data());
-  list.push_back(nullptr);
-  return list;
-}
-
-// This program as a rank; what it prints goes to `output`.
-pid_t start_rank(Words arguments, Words environment, int output) {
-  for (char** entry = environ; *entry != nullptr; ++entry) environment.emplace_back(*entry);
-  const std::vector<char*> argv = argument_list(arguments), envp = argument_list(environment);
-  const pid_t child = ::fork();
-  if (child == 0) {
-    ::dup2(output, STDOUT_FILENO);
-    ::execve("/proc/self/exe", argv.data(), envp.data());
-    ::_exit(127);
-  }
-  if (child < 0) throw Failure(fmt::format("no child process: {}", std::strerror(errno)));
-  return child;
-}
-
 std::string read_all(int descriptor) {
   std::string text;
   std::array<char, 4096> buffer{};
@@ -80,19 +60,13 @@ std::string read_all(int descriptor) {
 
 RankTimes measure(const RankBenchOptions& options, const std::string& model, int64_t ranks,
                   int64_t threads) {
-  Words arguments{"edelta",
-                  "bench",
-                  "--as-rank",
-                  "--models",
-                  model,
-                  "--batch",
-                  std::to_string(options.bench.batch),
-                  "--length",
-                  std::to_string(options.bench.length),
-                  "--repetitions",
-                  std::to_string(options.bench.repetitions),
-                  "--threads",
-                  std::to_string(threads)};
+  Words arguments{"bench",         "--as-rank",
+                  "--task",        options.task,
+                  "--models",      model,
+                  "--batch",       std::to_string(options.bench.batch),
+                  "--length",      std::to_string(options.bench.length),
+                  "--repetitions", std::to_string(options.bench.repetitions),
+                  "--threads",     std::to_string(threads)};
   if (options.width > 0) {
     arguments.insert(arguments.end(), {"--width", std::to_string(options.width)});
   }
@@ -112,7 +86,8 @@ RankTimes measure(const RankBenchOptions& options, const std::string& model, int
   for (int64_t rank = 0; rank < ranks; ++rank) {
     Words environment = common;
     environment.push_back(fmt::format("RANK={}", rank));
-    children.push_back(start_rank(arguments, environment, ends[1]));
+    for (char** entry = environ; *entry != nullptr; ++entry) environment.emplace_back(*entry);
+    children.push_back(start_own_process(arguments, environment, ends[1], STDERR_FILENO));
   }
   ::close(ends[1]);
   const std::string printed = read_all(ends[0]);

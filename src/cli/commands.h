@@ -26,6 +26,7 @@ void add_report(CLI::App& app);
 void add_reproduce(CLI::App& app);
 void add_rollout(CLI::App& app);
 void add_runs(CLI::App& app);
+void add_solve(CLI::App& app);
 void add_text(CLI::App& app);
 void add_train(CLI::App& app);
 void add_verify(CLI::App& app);

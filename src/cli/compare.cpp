@@ -45,7 +45,7 @@ ordered_json to_json(const ComparedRun& run) {
   }
   return {{"name", run.name},
           {"run", reproduce::display_name(overview.folder)},
-          {"model", overview.config.model.model},
+          {"model", overview.config.model_name()},
           {"data", overview.data()},
           {"parameters", run.parameters},
           {"state", overview.state_text()},
@@ -78,7 +78,7 @@ void print_table(const Comparison& comparison) {
   };
   for (const ComparedRun& run : comparison.runs) {
     const reproduce::RunOverview& overview = run.overview;
-    table.add({run.name, overview.config.model.model, overview.data(), with_commas(run.parameters),
+    table.add({run.name, overview.config.model_name(), overview.data(), with_commas(run.parameters),
                overview.iterations_text(), loss(overview.best_loss), loss(overview.final_loss),
                overview.seconds ? duration(*overview.seconds) : "-"});
   }

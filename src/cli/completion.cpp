@@ -58,10 +58,24 @@ Names known_values(const std::string& command, const std::string& option) {
       {"--gate-regulariser", values_of<geometry::GateRegulariser>()},
       {"--projection-init", values_of<models::ProjectionInit>()},
       {"--bias", {"true", "false"}},
+      {"--mlp-t", {"true", "false"}},
+      {"--mixer", values_of<models::Mixer>()},
+      {"--mixer-init", values_of<models::MixerInit>()},
+      {"--positions", values_of<models::Positions>()},
+      {"--optimizer", values_of<train::PuzzleAdam>()},
       {"--planes", {"random", "first", "all"}}};
   if (option == "--preset") {
-    const bool of_suites = command == "reproduce";
-    return of_suites ? reproduce::suite_preset_names() : names_of(train::presets());
+    if (command == "reproduce") return reproduce::suite_preset_names();
+    Names names;
+    for (const train::Preset& preset : train::presets()) {
+      if (command == "train" || !preset.recursive) names.push_back(preset.name);
+    }
+    return names;
+  }
+  if (command == "train" && option == "--model") {
+    Names names = names_of(models::architectures());
+    for (const std::string& kind : values_of<models::Recursion>()) names.push_back(kind);
+    return names;
   }
   if (option == "NAME") return names_of(reproduce::experiments());
   const auto found = anywhere.find(option);

@@ -8,6 +8,7 @@
 #include "base/input_file.h"
 #include "cli/checks.h"
 #include "cli/commands.h"
+#include "cli/eval_puzzles.h"
 #include "cli/measures.h"
 #include "cli/notice.h"
 #include "cli/print_json.h"
@@ -22,6 +23,12 @@ namespace {
 
 struct EvalOptions : RunOptions {
   std::string split = "val";
+  std::string submission;
+  bool force = false;
+
+  train::Split which_split() const {
+    return split == "val" ? train::Split::val : train::Split::train;
+  }
 };
 
 // The model, what it was configured with, and its tokenizer: those of a run, or an exported one's.
@@ -72,11 +79,17 @@ void require_same_tokenizer(const EvalOptions& options,
 }
 
 void run_eval(const EvalOptions& options) {
+  if (!infer::is_exported_model(options.run) && options.folder().read_config().recursive) {
+    return eval_puzzles(
+        options,
+        {.split = options.which_split(), .submission = options.submission, .force = options.force});
+  }
+  if (!options.submission.empty()) throw InputError("--submission goes with a run on ARC");
   const auto [model, config, tokenizer] = load(options);
   const auto data = options.data.empty() ? options.training_data() : other_data(options, config);
   data->require_fits(model->config());
   if (!options.data.empty()) require_same_tokenizer(options, tokenizer);
-  const auto split = options.split == "val" ? train::Split::val : train::Split::train;
+  const train::Split split = options.which_split();
   const train::Evaluation evaluation = data->evaluate(*model, split);
   const train::Extent extent = data->extent(split);
   nlohmann::ordered_json out{{"run", options.run},      {"weights", options.which},
@@ -108,10 +121,19 @@ void add_eval(CLI::App& app) {
   command
       ->add_option("--data", options->data, "Other data than the run's: a folder as train takes it")
       ->check(kNotEmpty);
+  command
+      ->add_option("--submission", options->submission,
+                   "File for the answers that a run on ARC gives to its test puzzles")
+      ->type_name("FILE")
+      ->check(kNotEmpty);
+  command->add_flag("--force", options->force, "Overwrite that file");
   command->footer(
       std::string(kStrata) +
+      "\nOf a recursive run: what it solves after each number of steps; on ARC's test puzzles\n"
+      "also pass@K, by votes over the views of a task."
       "\n\nExamples:\n  edelta eval runs/mine\n  edelta eval runs/mine --data other --split train\n"
-      "  edelta eval model.safetensors --data my-sequences");
+      "  edelta eval model.safetensors --data my-sequences\n"
+      "  edelta eval runs/arc --submission submission.json");
   command->callback([options] { run_eval(*options); });
 }
 

@@ -70,6 +70,7 @@ int main(int argc, char** argv) {
   edelta::cli::add_eval(app);
   edelta::cli::add_predict(app);
   edelta::cli::add_generate(app);
+  edelta::cli::add_solve(app);
   edelta::cli::add_rollout(app);
   edelta::cli::add_inspect(app);
   edelta::cli::add_norms(app);

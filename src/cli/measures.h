@@ -1,4 +1,4 @@
-// What the loss of text means, as train and eval print it.
+// What the loss of text or puzzles means, as train and eval print it.
 #pragma once
 
 #include <fmt/format.h>
@@ -19,6 +19,8 @@ inline std::string measures_text(const std::map<std::string, double>& measures) 
   };
   add("perplexity", "perplexity {:.4g}");
   add("bits_per_byte", "{:.4f} bits per byte");
+  add("accuracy", "{:.4f} of the cells right");
+  add("exact_accuracy", "{:.4f} of the puzzles solved");
   return text;
 }
 

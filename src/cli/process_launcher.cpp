@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,6 +12,7 @@
 #include "base/atomic_file.h"
 #include "base/input_file.h"
 #include "base/json.h"
+#include "cli/own_process.h"
 #include "edelta/base/error.h"
 #include "edelta/data/task.h"
 #include "edelta/models/config.h"
@@ -22,8 +22,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using Arguments = std::vector<std::string>;
-
-constexpr int kNotStarted = 127;
 
 // A list as the options with commas take it.
 template <class T>
@@ -131,13 +129,6 @@ std::vector<std::string> child_environment(int64_t threads) {
   return environment;
 }
 
-std::vector<char*> pointers(std::vector<std::string>& texts) {
-  std::vector<char*> list;
-  for (std::string& text : texts) list.push_back(text.data());
-  list.push_back(nullptr);
-  return list;
-}
-
 // A file to write to, closed in children.
 class OpenFile {
  public:
@@ -154,28 +145,6 @@ class OpenFile {
  private:
   int descriptor_;
 };
-
-// This program with other arguments; standard error goes to `log`.
-pid_t start_child(Arguments arguments, int64_t threads, int output, int log) {
-  arguments.insert(arguments.begin(), "edelta");
-  std::vector<std::string> environment = child_environment(threads);
-  const std::vector<char*> argv = pointers(arguments), envp = pointers(environment);
-  const pid_t parent = getpid();
-  const pid_t child = fork();
-  if (child == 0) {
-    // Only async-signal-safe calls until exec: the parent may have threads.
-    signal(SIGINT, SIG_DFL);
-    signal(SIGTERM, SIG_DFL);
-    prctl(PR_SET_PDEATHSIG, SIGTERM);
-    if (getppid() != parent) _exit(kNotStarted);
-    dup2(output, STDOUT_FILENO);
-    dup2(log, STDERR_FILENO);
-    execve("/proc/self/exe", argv.data(), envp.data());
-    _exit(kNotStarted);
-  }
-  if (child < 0) throw Failure(fmt::format("no child process: {}", std::strerror(errno)));
-  return child;
-}
 
 class ProcessJob : public reproduce::Job {
  public:
@@ -228,15 +197,16 @@ std::unique_ptr<reproduce::Job> ProcessLauncher::start(const reproduce::Step& st
   const OpenFile messages(log, O_TRUNC | O_APPEND);
   const Arguments arguments = step_arguments(step);
   if (step.training()) {
-    const pid_t child =
-        start_child(arguments, threads, messages.descriptor(), messages.descriptor());
+    const pid_t child = start_own_process(arguments, child_environment(threads),
+                                          messages.descriptor(), messages.descriptor());
     return std::make_unique<ProcessJob>(child, fs::path(), fs::path());
   }
   const fs::path& output = step.measurement()->file;
   fs::path partial = output;
   partial += ".part";
   const OpenFile printed(partial, O_TRUNC);
-  const pid_t child = start_child(arguments, threads, printed.descriptor(), messages.descriptor());
+  const pid_t child = start_own_process(arguments, child_environment(threads), printed.descriptor(),
+                                        messages.descriptor());
   return std::make_unique<ProcessJob>(child, partial, output);
 }
 

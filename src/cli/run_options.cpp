@@ -6,7 +6,7 @@
 namespace edelta::cli {
 
 std::shared_ptr<models::Model> RunOptions::model() const {
-  return load_run_model(folder(), which == "best" ? train::Which::best : train::Which::last);
+  return load_run_model(folder(), weights());
 }
 
 void add_run_options(CLI::App& command, RunOptions& options) {

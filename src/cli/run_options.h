@@ -16,6 +16,7 @@ struct RunOptions {
   bool json = false;
 
   train::RunFolder folder() const { return train::RunFolder(run); }
+  train::Which weights() const { return which == "best" ? train::Which::best : train::Which::last; }
   std::shared_ptr<models::Model> model() const;
   // InputError where it is not what the run was trained on.
   std::shared_ptr<const train::TrainingData> training_data() const {

@@ -107,7 +107,7 @@ const std::map<std::string, std::function<void(std::vector<Listed>&, bool)>>& so
   static const std::map<std::string, std::function<void(std::vector<Listed>&, bool)>> all{
       {"name", sorter([](const Listed& one) { return std::optional(one.name); })},
       {"model",
-       sorter([](const Listed& one) { return std::optional(one.run->config.model.model); })},
+       sorter([](const Listed& one) { return std::optional(one.run->config.model_name()); })},
       {"data", sorter([](const Listed& one) { return std::optional(one.run->data()); })},
       {"best", sorter([](const Listed& one) { return finite(one.run->best_loss); })},
       {"final", sorter([](const Listed& one) { return finite(one.run->final_loss); })},
@@ -134,7 +134,7 @@ ordered_json to_json(const Listed& one) {
   const auto number = [](const std::optional<double>& value) {
     return value ? ordered_json(*value) : ordered_json();
   };
-  out["model"] = run.config.model.model;
+  out["model"] = run.config.model_name();
   out["data"] = run.data();
   out["seed"] = run.config.train.seed;
   out["state"] = run.state_text();
@@ -173,7 +173,7 @@ void print_table(const std::vector<Listed>& runs) {
   for (const Listed& one : runs) {
     if (!one.run) continue;
     const RunOverview& run = *one.run;
-    table.add({one.name, run.config.model.model, run.data(), std::to_string(run.config.train.seed),
+    table.add({one.name, run.config.model_name(), run.data(), std::to_string(run.config.train.seed),
                state_text(run), loss(run.best_loss), loss(run.final_loss),
                run.seconds ? duration(*run.seconds) : "-",
                date_text(run.changed, "%Y-%m-%d %H:%M")});

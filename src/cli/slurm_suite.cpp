@@ -60,14 +60,28 @@ Answer ask(const std::vector<std::string>& words) {
 
 std::string last_line_of(const std::string& text) { return text.substr(text.rfind('\n') + 1); }
 
-// "JOB_INDEX" of every job of this user that waits or runs.
+constexpr const char* kDigits = "0123456789";
+
+// Whether it is "JOB_INDEX", an element of a job array, with numbers that any Slurm has.
+bool is_element(const std::string& text) {
+  const size_t bar = text.find('_');
+  if (bar == 0 || bar == std::string::npos || bar > 12 || bar + 1 == text.size()) return false;
+  return text.size() - bar <= 12 && text.find_first_not_of(kDigits) == bar &&
+         text.find_first_not_of(kDigits, bar + 1) == std::string::npos;
+}
+
+// The state of every element of this user that waits or runs.
 std::map<std::string, JobState> queue() {
   const Answer answer = ask({"squeue", "--noheader", "--array", "--user",
                              std::to_string(::getuid()), "--format", "%F_%K %T"});
   if (answer.code != 0) throw Failure("squeue: " + last_line_of(answer.text));
   std::map<std::string, JobState> states;
   std::istringstream lines(answer.text);
-  for (std::string job, state; lines >> job >> state;) {
+  for (std::string line; std::getline(lines, line);) {
+    const size_t space = line.find(' ');
+    const std::string job = line.substr(0, space);
+    if (space == std::string::npos || !is_element(job)) continue;  // a warning, say
+    const std::string state = line.substr(space + 1);
     const bool waits = state == "PENDING" || state == "CONFIGURING" || state.starts_with("REQUEUE");
     states[job] = waits ? JobState::waits : JobState::runs;
   }
@@ -126,6 +140,11 @@ SlurmSuite::SlurmSuite(const reproduce::SuiteFolder& folder,
     jobs_ = base::read_json(file("jobs.json")).get<std::map<std::string, std::string>>();
   } catch (const nlohmann::json::exception&) {
     throw InputError(file("jobs.json").string() + " must be an object of strings");
+  }
+  for (const auto& [step, job] : jobs_) {
+    if (is_element(job)) continue;
+    throw InputError(fmt::format("{}: the job of {} is '{}', which is no element of a job array",
+                                 file("jobs.json").string(), step, job));
   }
 }
 
@@ -245,7 +264,7 @@ void SlurmSuite::submit_array(const std::vector<Element>& elements, const std::s
   const Answer answer = ask(words);
   const std::string id = job_number(last_line_of(answer.text));
   const std::string job = id.substr(0, id.find(';'));  // a cluster's name may follow
-  if (answer.code != 0 || job.empty() || job.find_first_not_of("0123456789") != std::string::npos) {
+  if (answer.code != 0 || job.empty() || job.find_first_not_of(kDigits) != std::string::npos) {
     throw InputError("sbatch: " + last_line_of(answer.text));
   }
   for (const Element& element : elements) {
@@ -261,7 +280,7 @@ int64_t SlurmSuite::submit(std::vector<SlurmStep>& steps, const std::string& opt
   }
   std::map<std::string, JobState> states;
   for (const SlurmStep& each : steps) states[each.step.name] = each.state;
-  const auto is_over = [&](const SlurmStep& each) {
+  const auto is_to_be_submitted = [&](const SlurmStep& each) {
     return each.state != JobState::done && each.state != JobState::runs &&
            each.state != JobState::waits;
   };
@@ -293,7 +312,7 @@ int64_t SlurmSuite::submit(std::vector<SlurmStep>& steps, const std::string& opt
     for (SlurmStep& each : steps) {
       const std::string& after = each.step.after;
       const bool ready = after.empty() || states[after] == JobState::done;
-      if (!is_over(each) || !ready || each.step.exclusive != exclusive) continue;
+      if (!is_to_be_submitted(each) || !ready || each.step.exclusive != exclusive) continue;
       free.push_back(&each);
       if (static_cast<int64_t>(free.size()) == kLongestArray) {
         send(free, {});
@@ -307,7 +326,7 @@ int64_t SlurmSuite::submit(std::vector<SlurmStep>& steps, const std::string& opt
     std::set<std::string> needed;                              // elements, once an array
     for (SlurmStep& each : steps) {
       const auto before = jobs_.find(each.step.after);
-      if (!is_over(each) || each.step.after.empty() || before == jobs_.end()) continue;
+      if (!is_to_be_submitted(each) || each.step.after.empty() || before == jobs_.end()) continue;
       if (states[each.step.after] == JobState::done || !needed.insert(before->second).second) {
         continue;
       }

@@ -9,6 +9,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -107,6 +108,38 @@ void check_architecture_has(const TrainOptions& options, const json& given,
   }
 }
 
+// All that can be set: a flag that both kinds of runs have is one.
+std::vector<train::Setting> all_settings() {
+  std::vector<train::Setting> all = train::settings();
+  std::set<std::string> flags;
+  for (const train::Setting& setting : all) flags.insert(setting.field.flag_name());
+  for (const train::Setting& setting : train::recursive_settings()) {
+    if (flags.insert(setting.field.flag_name()).second) all.push_back(setting);
+  }
+  return all;
+}
+
+// The flags into the settings that they are of the kind of run that `given` is.
+void put_flags(const TrainOptions& options, json& given) {
+  std::map<std::string, json> flags;
+  for (const train::Setting& setting : all_settings()) {
+    const auto values = options.settings.find(setting.section);
+    if (values == options.settings.end() || !values->second.contains(setting.field.key)) continue;
+    flags[setting.field.flag_name()] = values->second[setting.field.key];
+  }
+  const bool recursive = train::is_recursive(given);
+  for (const train::Setting& setting :
+       recursive ? train::recursive_settings() : train::settings()) {
+    const auto flag = flags.find(setting.field.flag_name());
+    if (flag == flags.end()) continue;
+    put(section(given, setting.section), setting.field, flag->second);
+    flags.erase(flag);
+  }
+  if (flags.empty()) return;
+  throw InputError(fmt::format("{} is for {} models", flags.begin()->first,
+                               recursive ? "other than recursive" : "recursive"));
+}
+
 train::TrainConfig configuration(const TrainOptions& options) {
   json given = json::object();
   if (!options.config.empty()) given = train::configuration_in(base::read_json(options.config));
@@ -122,12 +155,9 @@ train::TrainConfig configuration(const TrainOptions& options) {
     given.erase("data");
   }
   if (!options.model.empty()) section(given, "model")["model"] = options.model;
-  for (const train::Setting& setting : train::settings()) {
-    const auto values = options.settings.find(setting.section);
-    if (values == options.settings.end() || !values->second.contains(setting.field.key)) continue;
-    put(section(given, setting.section), setting.field, values->second[setting.field.key]);
-  }
+  put_flags(options, given);
   const train::TrainConfig config = train::train_config_from_json(given, options.config);
+  if (config.recursive) return config;
   const auto model = options.settings.find("model");
   if (config.model.head != models::Head::token && model != options.settings.end() &&
       model->second.contains("vocab_size")) {
@@ -138,10 +168,11 @@ train::TrainConfig configuration(const TrainOptions& options) {
 }
 
 std::filesystem::path free_folder(const train::TrainConfig& config) {
-  const std::string source =
-      config.task ? config.task->task : std::filesystem::path(config.data).filename().string();
-  const std::filesystem::path wanted = fmt::format("runs/{}-{}-{}-seed{}", config.model.model,
-                                                   source, config.preset, config.train.seed);
+  std::string source = config.data.empty() ? config.task_name()
+                                           : std::filesystem::path(config.data).filename().string();
+  if (source != config.preset) source += "-" + config.preset;
+  const std::filesystem::path wanted =
+      fmt::format("runs/{}-{}-seed{}", config.model_name(), source, config.train.seed);
   std::filesystem::path path = wanted;
   for (int i = 2; std::filesystem::exists(path); ++i)
     path = fmt::format("{}-{}", wanted.string(), i);
@@ -219,15 +250,21 @@ Prepared prepare_new(const TrainOptions& options, train::TrainConfig config, dis
                      const std::function<void(const std::string&)>& say) {
   Prepared prepared{RunFolder("")};
   const data::Identity files = dist::together(ranks, [&] {
-    if (!config.data.empty()) {
+    if (config.recursive) {
+      if (!config.data.empty()) fit_model(config, data::read_puzzle_data(config.data).train.info);
+    } else if (!config.data.empty()) {
       prepared.data = load_training_data(config, say);
       prepared.data->fit(config);
     }
-    require_memory(config, prepared.data ? prepared.data->positions() : config.task->steps);
+    require_memory(config, prepared.data ? prepared.data->positions()
+                           : config.task ? config.task->steps
+                                         : 0);
     const bool compares = ranks.count() > 1 && !config.data.empty();
     return compares ? data::identify(config.data) : data::Identity();
   });
-  train::require_same_computation(ranks, train::current_compute());
+  train::Compute compute = train::current_compute();
+  compute.summation = options.summation().value_or(compute.summation);
+  train::require_same_computation(ranks, compute);
   train::require_same_configuration(ranks, config, files);
   return dist::together(ranks, [&] {
     if (!ranks.first()) return prepared;
@@ -341,24 +378,26 @@ void add_train(CLI::App& app) {
   };
   command
       ->add_option("--model", options->model,
-                   "Architecture (default: edelta)" + listed(models::architectures()))
+                   "Architecture (default: edelta; for puzzles: trm)" +
+                       listed(models::architectures()) +
+                       fmt::format("\nfor puzzles: {}", enum_choices<models::Recursion>()))
       ->check(kNotEmpty);
   command
       ->add_option("--task", options->task,
                    fmt::format("Generated task: {}", fmt::join(data::task_names(), ", ")))
       ->check(kNotEmpty);
   command
-      ->add_option(
-          "--data", options->data,
-          "Folder of sequences (train_x.npy, train_y.npy, val_x.npy, val_y.npy) or of text "
-          "(train.bin, val.bin: see edelta text); with --resume: where the run's data is "
-          "now")
+      ->add_option("--data", options->data,
+                   "Folder of sequences (train_x.npy, train_y.npy, val_x.npy, val_y.npy), of text "
+                   "(train.bin, val.bin: see edelta text) or of puzzles (see edelta puzzles); with "
+                   "--resume: where the run's data is "
+                   "now")
       ->check(kNotEmpty)
       ->excludes("--task");
   command
-      ->add_option(
-          "--preset", options->preset,
-          "Settings to start from (default: paper; for text: chars)" + listed(train::presets()))
+      ->add_option("--preset", options->preset,
+                   "Settings to start from (default: paper; for text: chars; for puzzles: trm)" +
+                       listed(train::presets()))
       ->check(kNotEmpty);
   command
       ->add_option("--config", options->config,
@@ -375,7 +414,7 @@ void add_train(CLI::App& app) {
                    "With --resume and a larger --iterations: the learning rate is held at its end, "
                    "or its cosine stretched to the new one (default: held)")
       ->check(CLI::IsMember({"held", "stretched"}));
-  for (const train::Setting& setting : train::settings()) {
+  for (const train::Setting& setting : all_settings()) {
     CLI::Option* flag = add_field_flag(*command, setting.field, options->settings[setting.section]);
     flag->group(std::string("Settings: ") + setting.section);
     if (!setting.default_value.empty()) flag->default_str(setting.default_value);
@@ -419,6 +458,8 @@ void add_train(CLI::App& app) {
       "  edelta train --model gpt --task gyroscope --seed 123 --out runs/mine\n"
       "  edelta train --model edelta --pool prefix --data my-sequences --iterations 500\n"
       "  edelta train --model gpt --data my-text --preset chars --iterations 1000\n"
+      "  edelta train --model trm --preset sudoku4\n"
+      "  edelta train --model trm --mixer edelta --data my-puzzles --width 128\n"
       "  edelta train --resume runs/mine\n"
       "  edelta train --resume runs/mine --iterations 4000 --schedule stretched\n"
       "  mpirun -n 2 edelta train --task gyroscope --threads 1 --out runs/two");

@@ -29,6 +29,9 @@ std::vector<std::string> progress_parts(const train::StepReport& report) {
   std::vector<std::string> parts{fmt::format("{:>{}}/{}", report.iteration, total.size(), total),
                                  fmt::format("loss {:.3e}", report.train_loss)};
   if (report.val_loss) parts.push_back(fmt::format("val {:.3e}", *report.val_loss));
+  if (const auto exact = report.measures.find("exact_accuracy"); exact != report.measures.end()) {
+    parts.push_back(fmt::format("solved {:.1f} %", 100 * exact->second));
+  }
   parts.push_back(fmt::format("{} left", duration(report.seconds_left)));
   if (!report.gates.empty()) parts.push_back(gates_text(report.gates));
   parts.push_back(fmt::format("{:.0f} tokens/s", report.tokens_per_second));

@@ -8,8 +8,10 @@
 #include "base/input_file.h"
 #include "base/required_fields.h"
 #include "data/dataset_files.h"
+#include "data/puzzles/puzzle_files.h"
 #include "data/token_files.h"
 #include "edelta/base/error.h"
+#include "edelta/data/puzzle_data.h"
 #include "edelta/data/tokens.h"
 
 namespace edelta::data {
@@ -18,16 +20,23 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// A user's own data has no description, and tokens of another program no tokenizer.
+// A user's own data has no description, tokens of another program no tokenizer, and puzzles neither
+// names nor tasks.
 bool may_be_absent(const std::string& name) {
-  return name == kTaskFile || name == kTokenizerFile || name == kTextFile;
+  return name == kTaskFile || name == kTokenizerFile || name == kTextFile ||
+         name == kIdentifiersFile || name == kTestPuzzlesFile;
+}
+
+std::set<std::string> files_in(const fs::path& folder) {
+  if (is_token_folder(folder)) return token_files();
+  return is_puzzle_folder(folder) ? puzzle_files(folder) : dataset_files();
 }
 
 }  // namespace
 
 Identity identify(const fs::path& folder) {
   Identity identity;
-  for (const std::string& name : is_token_folder(folder) ? token_files() : dataset_files()) {
+  for (const std::string& name : files_in(folder)) {
     const fs::path file = folder / name;
     if (may_be_absent(name) && !base::is_there(file)) continue;
     identity[name] = identify_file(file);

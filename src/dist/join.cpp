@@ -39,6 +39,16 @@ std::shared_ptr<::gloo::transport::Device> device(const std::string& own_address
                              : Group::createDeviceForHostname(own_address);
 }
 
+// Connecting ends with the limit. Of what follows, Gloo's own limit is the last resort: the watch
+// knows who is to blame.
+class PatientGroup : public Group {
+ public:
+  template <class... Arguments>
+  explicit PatientGroup(Arguments&&... arguments) : Group(std::forward<Arguments>(arguments)...) {
+    for (const auto& context : contexts_) context->setTimeout(3 * context->getTimeout());
+  }
+};
+
 class GlooRanks : public Ranks {
  public:
   GlooRanks(const Launch& launch, milliseconds limit)
@@ -47,18 +57,16 @@ class GlooRanks : public Ranks {
       names_.push_back(fmt::format("rank {} on {}", i, meeting_.hosts[i]));
     }
     std::signal(SIGPIPE, SIG_IGN);
-    // Gloo's own limit is the last resort: the watch knows who is to blame.
-    const auto options = Group::Options::create(3 * limit);
+    watch_ = std::make_unique<Watch>(meeting_, rank_, names_, limit);
+    const auto options = Group::Options::create(limit);
     try {
       options->devices.push_back(device(meeting_.own_address));
-      group_ =
-          c10::make_intrusive<Group>(c10::make_intrusive<c10d::PrefixStore>("gloo", meeting_.store),
-                                     static_cast<int>(rank_), static_cast<int>(count_), options);
+      group_ = c10::make_intrusive<PatientGroup>(
+          c10::make_intrusive<c10d::PrefixStore>("gloo", meeting_.store), static_cast<int>(rank_),
+          static_cast<int>(count_), options);
     } catch (const std::exception& error) {
-      throw Failure(
-          fmt::format("the ranks could not connect to each other: {}", first_line(error.what())));
+      watch_->blame(first_line(error.what()));
     }
-    watch_ = std::make_unique<Watch>(meeting_, rank_, names_, limit);
   }
 
   ~GlooRanks() override {

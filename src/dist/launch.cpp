@@ -37,22 +37,13 @@ int64_t required_number(const char* name, const char* beside, int64_t least, int
   return number(name, *text, least, most);
 }
 
-// The numbers of a process among others, under the names of whoever started it.
-struct Names {
-  const char* rank;
-  const char* count;
-  const char* local;
-};
-
-std::optional<Launch> numbered(const Names& names) {
-  const auto count = variable(names.count);
+// The number of a process and of all, under the names of whoever started them.
+std::optional<Launch> numbered(const char* rank_name, const char* count_name) {
+  const auto count = variable(count_name);
   if (!count) return std::nullopt;
   Launch launch;
-  launch.count = number(names.count, *count, 1, kMostRanks);
-  launch.rank = required_number(names.rank, names.count, 0, launch.count - 1);
-  if (const auto local = variable(names.local)) {
-    launch.local_rank = number(names.local, *local, 0, kMostRanks - 1);
-  }
+  launch.count = number(count_name, *count, 1, kMostRanks);
+  launch.rank = required_number(rank_name, count_name, 0, launch.count - 1);
   return launch;
 }
 
@@ -63,7 +54,7 @@ std::optional<uint16_t> given_port() {
 }
 
 std::optional<Launch> torchrun() {
-  auto launch = numbered({"RANK", "WORLD_SIZE", "LOCAL_RANK"});
+  auto launch = numbered("RANK", "WORLD_SIZE");
   if (!launch) return std::nullopt;
   launch->agent_store = variable("TORCHELASTIC_USE_AGENT_STORE").value_or("") == "True";
   launch->attempt = variable("TORCHELASTIC_RESTART_COUNT").value_or("");
@@ -73,7 +64,7 @@ std::optional<Launch> torchrun() {
 // A batch script has numbers of its own, which srun's processes must not be taken for.
 std::optional<Launch> slurm() {
   if (!variable("SLURM_STEP_ID") || !variable("SLURM_STEP_NODELIST")) return std::nullopt;
-  auto launch = numbered({"SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID"});
+  auto launch = numbered("SLURM_PROCID", "SLURM_NTASKS");
   if (!launch) return std::nullopt;
   launch->address = first_host(*variable("SLURM_STEP_NODELIST"));
   // Steps on one machine must not meet at one port.
@@ -87,8 +78,7 @@ std::optional<Launch> slurm() {
 }
 
 std::optional<Launch> open_mpi() {
-  auto launch =
-      numbered({"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK"});
+  auto launch = numbered("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE");
   if (!launch) return std::nullopt;
   if (variable("OMPI_COMM_WORLD_LOCAL_SIZE") == variable("OMPI_COMM_WORLD_SIZE")) {
     launch->address = "127.0.0.1";

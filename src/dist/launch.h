@@ -8,7 +8,7 @@
 namespace edelta::dist {
 
 struct Launch {
-  int64_t rank = 0, count = 1, local_rank = 0;
+  int64_t rank = 0, count = 1;
   std::string address;  // of the store, at the first rank; empty with a folder
   uint16_t port = 0;
   std::string folder = {};   // shared by all, instead of an address

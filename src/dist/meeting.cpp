@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <thread>
@@ -70,24 +71,40 @@ std::string host_name() {
   return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
 }
 
-std::string claim_key(int64_t rank) { return fmt::format("claim/{}", rank); }
-std::string host_key(int64_t rank) { return fmt::format("host/{}", rank); }
-constexpr const char* kWelcome = "welcome";
+std::string random_word() { return hexadecimal(random_bytes()).substr(0, 16); }
 
-// A store in a shared folder. A run that was killed leaves its own behind, so every start has a new
-// one; DIR/session says which.
+std::string claim_key(int64_t rank) { return fmt::format("claim/{}", rank); }
+std::string arrival_key(int64_t rank) { return fmt::format("arrival/{}", rank); }
+std::string reply_key(int64_t rank) { return fmt::format("reply/{}", rank); }
+
+// What a rank says when it comes: a word that no other start of it has said, and where it is.
+struct Arrival {
+  std::string word, host;
+};
+std::optional<Arrival> arrival(c10d::Store& store, int64_t rank) {
+  const auto text = look_up(store, arrival_key(rank));
+  if (!text) return std::nullopt;
+  const size_t space = text->find(' ');
+  if (space == std::string::npos) return std::nullopt;
+  return Arrival{text->substr(0, space), text->substr(space + 1)};
+}
+
+// A store in a shared folder, and DIR/session, which says which of the files is it. A run that was
+// killed leaves both behind, so every start has a new one.
 class FolderMeeting {
  public:
   FolderMeeting(const Launch& launch, milliseconds limit)
       : launch_(launch), limit_(limit), session_(fs::path(launch.folder) / "session") {
     base::make_folder(launch.folder);
     if (launch.rank > 0) return;
-    std::error_code ignored;
-    if (const std::string old = announced(); !old.empty()) {
-      fs::remove(fs::path(launch_.folder) / old, ignored);
-    }
-    name_ = "store-" + hexadecimal(random_bytes()).substr(0, 16);
+    remove_announced();
+    name_ = "store-" + random_word();
   }
+  ~FolderMeeting() {
+    if (launch_.rank == 0 && announced() == name_) remove_announced();
+  }
+  FolderMeeting(const FolderMeeting&) = delete;
+  FolderMeeting& operator=(const FolderMeeting&) = delete;
 
   // Told by the first rank once its store is there.
   void announce() const { base::write_text_atomically(session_, name_ + "\n"); }
@@ -100,10 +117,14 @@ class FolderMeeting {
     return true;
   }
 
+  // The next look finds the session moved.
+  void forget() { name_.clear(); }
+
+  // While the ranks look for each other, a file that another one removes must not be waited for.
   StorePointer open() const {
     const std::string path = (fs::path(launch_.folder) / name_).string();
     auto store = c10::make_intrusive<c10d::FileStore>(path, static_cast<int>(-1));
-    store->setTimeout(limit_);
+    store->setTimeout(std::min(limit_, milliseconds(1000)));
     return store;
   }
 
@@ -115,7 +136,14 @@ class FolderMeeting {
     return text.starts_with("store-") && text.find('/') == std::string::npos ? text : "";
   }
 
-  const Launch& launch_;
+  void remove_announced() const {
+    std::error_code ignored;
+    const std::string name = announced();
+    if (!name.empty()) fs::remove(fs::path(launch_.folder) / name, ignored);
+    fs::remove(session_, ignored);
+  }
+
+  Launch launch_;
   milliseconds limit_;
   fs::path session_;
   std::string name_;
@@ -142,52 +170,110 @@ StorePointer private_part(const StorePointer& store, const std::string& secret,
   return c10::make_intrusive<c10d::PrefixStore>(prefix, store);
 }
 
-void claim(c10d::Store& store, int64_t rank) {
-  if (store.add(claim_key(rank), 1) > 1) {
-    throw InputError(fmt::format("there is another rank {}; every process needs its own", rank));
-  }
-  put(store, host_key(rank), host_name());
-}
-
-// The first rank waits for all others.
-void gather(c10d::Store& store, const Launch& launch, milliseconds limit) {
-  const auto end = Clock::now() + limit;
-  std::vector<int64_t> missing;
-  for (int64_t rank = 1; rank < launch.count; ++rank) missing.push_back(rank);
-  while (true) {
-    std::erase_if(missing, [&](int64_t rank) { return store.check({host_key(rank)}); });
-    if (missing.empty()) break;
-    if (Clock::now() > end) {
-      throw Failure(fmt::format("rank {} of {} has not come within {:g} s",
-                                fmt::join(missing, ", "), launch.count, in_seconds(limit)));
-    }
-    std::this_thread::sleep_for(kPause);
-  }
-  put(store, kWelcome, "1");
+[[noreturn]] void another(int64_t rank) {
+  throw InputError(fmt::format("there is another rank {}; every process needs its own", rank));
 }
 
 [[noreturn]] void nobody_there(milliseconds limit) {
   throw Failure(fmt::format("rank 0 did not answer within {:g} s", in_seconds(limit)));
 }
 
+// A rank's own part in finding the others.
+class Arriving {
+ public:
+  Arriving(const Launch& launch, milliseconds limit)
+      : launch_(launch), limit_(limit), end_(Clock::now() + limit) {}
+
+  // Returns how many have come to this store as this rank.
+  int64_t enter(c10d::Store& store) const {
+    const int64_t claims = store.add(claim_key(launch_.rank), 1);
+    put(store, arrival_key(launch_.rank), word_ + " " + host_name());
+    return claims;
+  }
+
+  // The first rank's: waits for all others, and tells them that all are there, or who is not.
+  void gather(c10d::Store& store) const {
+    std::vector<int64_t> missing;
+    for (int64_t rank = 1; rank < launch_.count; ++rank) missing.push_back(rank);
+    while (true) {
+      std::erase_if(missing, [&](int64_t rank) { return arrival(store, rank).has_value(); });
+      if (missing.empty()) return reply(store, "");
+      if (Clock::now() > end_) break;
+      std::this_thread::sleep_for(kPause);
+    }
+    const std::string reason =
+        fmt::format("rank {} of {} has not come within {:g} s", fmt::join(missing, ", "),
+                    launch_.count, in_seconds(limit_));
+    reply(store, reason);
+    // The store may end with this rank; the others look into it every few milliseconds.
+    std::this_thread::sleep_for(milliseconds(1000));
+    throw Failure(reason);
+  }
+
+  // Whether the first rank says that all are there. What it said to an earlier start of this rank,
+  // in a store that outlived it, does not count. Failure where one has not come.
+  bool is_welcome(c10d::Store& store) const {
+    const auto text = look_up(store, reply_key(launch_.rank));
+    if (!text || !text->starts_with(word_)) return false;
+    const std::string reason = text->substr(word_.size());
+    if (!reason.empty()) throw Failure(reason);
+    return true;
+  }
+
+  bool in_time() const { return Clock::now() < end_; }
+
+ private:
+  void reply(c10d::Store& store, const std::string& reason) const {
+    for (int64_t rank = 1; rank < launch_.count; ++rank) {
+      if (const auto here = arrival(store, rank)) put(store, reply_key(rank), here->word + reason);
+    }
+  }
+
+  const Launch& launch_;
+  milliseconds limit_;
+  Clock::time_point end_;
+  std::string word_ = random_word();
+};
+
 void meet_in_folder(Meeting& meeting, const Launch& launch, const std::string& secret,
                     milliseconds limit) {
-  FolderMeeting folder(launch, limit);
+  const auto folder = std::make_shared<FolderMeeting>(launch, limit);
+  meeting.folder = folder;
+  meeting.grows = true;
+  const Arriving arriving(launch, limit);
+  int64_t claims = 0;
   const auto enter = [&] {
-    meeting.store = private_part(folder.open(), secret, launch);
-    meeting.watch_store = private_part(folder.open(), secret, launch);
-    claim(*meeting.store, launch.rank);
+    meeting.store = private_part(folder->open(), secret, launch);
+    meeting.watch_store = private_part(folder->open(), secret, launch);
+    claims = arriving.enter(*meeting.store);
+  };
+  const auto be_patient = [&] {
+    meeting.store->setTimeout(limit);
+    meeting.watch_store->setTimeout(limit);
   };
   if (launch.rank == 0) {
     enter();
-    folder.announce();
-    return gather(*meeting.store, launch, limit);
+    folder->announce();
+    arriving.gather(*meeting.store);
+    return be_patient();
   }
-  for (const auto end = Clock::now() + limit; Clock::now() < end;) {
-    if (folder.moved()) enter();
-    if (meeting.store && meeting.store->check({kWelcome})) return;
+  while (arriving.in_time()) {
+    try {
+      if (folder->moved()) enter();
+      if (meeting.store && arriving.is_welcome(*meeting.store)) return be_patient();
+    } catch (const Failure&) {
+      throw;
+    } catch (const std::exception&) {
+      // It was that of an earlier run, and has gone.
+      meeting.store = {};
+      meeting.watch_store = {};
+      folder->forget();
+    }
     std::this_thread::sleep_for(kPause);
   }
+  // Only now: the claims may be those of an earlier run, whose store the first rank had yet to
+  // replace.
+  if (claims > 1) another(launch.rank);
   nobody_there(limit);
 }
 
@@ -209,10 +295,11 @@ void meet_at_address(Meeting& meeting, const Launch& launch, const std::string& 
     meeting.store = store;
     meeting.watch_store = connect();
   }
-  claim(*meeting.store, launch.rank);
-  if (launch.rank == 0) return gather(*meeting.store, launch, limit);
-  for (const auto end = Clock::now() + limit; Clock::now() < end;) {
-    if (meeting.store->check({kWelcome})) return;
+  const Arriving arriving(launch, limit);
+  if (arriving.enter(*meeting.store) > 1) another(launch.rank);
+  if (launch.rank == 0) return arriving.gather(*meeting.store);
+  while (arriving.in_time()) {
+    if (arriving.is_welcome(*meeting.store)) return;
     std::this_thread::sleep_for(kPause);
   }
   nobody_there(limit);
@@ -239,7 +326,8 @@ Meeting meet(const Launch& launch, milliseconds limit) {
     meet_in_folder(meeting, launch, secret, limit);
   }
   for (int64_t rank = 0; rank < launch.count; ++rank) {
-    meeting.hosts.push_back(look_up(*meeting.store, host_key(rank)).value_or("an unknown host"));
+    const auto here = arrival(*meeting.store, rank);
+    meeting.hosts.push_back(here ? here->host : "an unknown host");
   }
   return meeting;
 }

@@ -19,6 +19,8 @@ using StorePointer = c10::intrusive_ptr<c10d::Store>;
 
 struct Meeting {
   std::unique_ptr<StoreServer> server = {};  // at the first rank, where it keeps the store
+  std::shared_ptr<void> folder = {};         // with --store: what the first rank removes at the end
+  bool grows = false;                        // the store keeps all that was ever put into it
   StorePointer store = {};                   // of the thread that computes, and of Gloo
   StorePointer watch_store = {};             // of the thread that watches
   std::string own_address = {};              // to listen on; empty: what the host's name says

@@ -113,8 +113,12 @@ StoreClient::Answer StoreClient::ask(char question, const std::string& key,
   bool heard =
       socket_.send(frame.data(), frame.size()) && socket_.receive(length.data(), length.size());
   if (heard) {
-    answer.resize(number_at(length.data()));
-    heard = !answer.empty() && socket_.receive(answer.data(), answer.size());
+    const uint32_t size = number_at(length.data());
+    heard = size > 0 && size <= kLongestFrame;
+    if (heard) {
+      answer.resize(size);
+      heard = socket_.receive(answer.data(), size);
+    }
   }
   if (!heard) {
     // A late answer would be taken for that of the next question.

@@ -27,7 +27,8 @@ Watch::Watch(const Meeting& meeting, int64_t rank, std::vector<std::string> name
       rank_(rank),
       names_(std::move(names)),
       limit_(limit),
-      interval_(std::clamp(limit / 20, milliseconds(50), milliseconds(1000))),
+      interval_(std::clamp(limit / 20, milliseconds(50),
+                           meeting.grows ? milliseconds(5000) : milliseconds(1000))),
       thread_([this] { beat_on(); }) {}
 
 Watch::~Watch() {
@@ -119,9 +120,12 @@ std::string Watch::pronounce(const std::string& wanted) {
 void Watch::check(Clock::time_point begun) {
   if (const std::string text = verdict(); !text.empty()) throw Failure(text);
   const auto now = Clock::now();
-  if (now - last_contact_.load() > 2 * limit_) {
-    throw Failure(pronounce(
-        fmt::format("{} has not answered for {:g} s", names_[0], in_seconds(2 * limit_))));
+  const auto silence = now - last_contact_.load();
+  if (silence > limit_ || (now - begun > limit_ && silence > 4 * interval_)) {
+    // Nobody can be told through a store that does not answer, nor asked.
+    adopt(fmt::format("{} has not answered for {:g} s", names_[0],
+                      std::chrono::duration<double>(silence).count()));
+    throw Failure(verdict());
   }
   if (now - begun <= limit_) return;
   std::vector<std::string> late;

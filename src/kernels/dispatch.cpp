@@ -22,9 +22,12 @@
 #include "kernels/pooling.h"
 #include "kernels/profile.h"
 #include "kernels/read_sweep.h"
+#include "kernels/rms_norm.h"
 #include "kernels/route.h"
 #include "kernels/sinkhorn.h"
 #include "kernels/stream.h"
+#include "kernels/swiglu.h"
+#include "kernels/token_hybrid.h"
 #include "kernels/unitary.h"
 
 // Each kernel is a function of one argument struct: kernel name, argument type.
@@ -35,6 +38,12 @@
   X(linear_backward, LinearBackward)                    \
   X(mlp_forward, MlpForward)                            \
   X(mlp_backward, MlpBackward)                          \
+  X(swiglu_forward, SwiGluForward)                      \
+  X(swiglu_backward, SwiGluBackward)                    \
+  X(position_swiglu_forward, PositionSwiGluForward)     \
+  X(position_swiglu_backward, PositionSwiGluBackward)   \
+  X(rms_norm_forward, RmsNormForward)                   \
+  X(rms_norm_backward, RmsNormBackward)                 \
   X(attention_forward, AttentionForward)                \
   X(attention_backward, AttentionBackward)              \
   X(embedding_forward, EmbeddingForward)                \
@@ -50,6 +59,8 @@
   X(prefix_mean_backward, PrefixMeanBackward)           \
   X(hybrid_forward, HybridForward)                      \
   X(hybrid_backward, HybridBackward)                    \
+  X(token_hybrid_forward, TokenHybridForward)           \
+  X(token_hybrid_backward, TokenHybridBackward)         \
   X(geodesic_forward, HybridForward)                    \
   X(geodesic_backward, HybridBackward)                  \
   X(unitary_forward, HybridForward)                     \

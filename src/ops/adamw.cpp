@@ -12,9 +12,10 @@ namespace {
 using torch::Tensor;
 
 bool use_kernels(const std::vector<OptimisedTensor>& tensors) {
-  return std::all_of(tensors.begin(), tensors.end(), [](const OptimisedTensor& tensor) {
-    return use_fused({tensor.value, tensor.gradient}) && tensor.value.is_contiguous();
-  });
+  return use_fused({}) &&
+         std::all_of(tensors.begin(), tensors.end(), [](const OptimisedTensor& tensor) {
+           return use_fused({tensor.value, tensor.gradient}) && tensor.value.is_contiguous();
+         });
 }
 
 }  // namespace
@@ -31,9 +32,14 @@ void adamw_step(const std::vector<OptimisedTensor>& tensors, const AdamWStep& st
     tensor.value.mul_(1 - step.learning_rate * tensor.weight_decay);
     tensor.first.mul_(step.beta1).add_(gradient, 1 - step.beta1);
     tensor.second.mul_(step.beta2).addcmul_(gradient, gradient, 1 - step.beta2);
-    const Tensor denominator =
-        (tensor.second.sqrt() / std::sqrt(step.bias_correction2())).add_(step.eps);
-    tensor.value.addcdiv_(tensor.first, denominator, -step.learning_rate / step.bias_correction1());
+    const Tensor deviation = tensor.second.sqrt() / std::sqrt(step.bias_correction2());
+    const double rate = step.learning_rate / step.bias_correction1();
+    if (step.angle) {
+      tensor.value.sub_(torch::atan2(tensor.first, deviation), rate);
+    } else {
+      tensor.value.addcdiv_(tensor.first, deviation + step.eps, -rate);
+    }
+    if (tensor.mean.defined()) tensor.mean.lerp_(tensor.value, 1 - step.mean_rate);
   }
 }
 

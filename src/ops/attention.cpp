@@ -8,19 +8,14 @@
 #include "ops/fused/fused.h"
 
 namespace edelta::ops {
-namespace {
 
 using torch::Tensor;
-
-constexpr int64_t kLargestFusedHead = 256;
-
-}  // namespace
 
 Tensor causal_attention(const Tensor& qkv, int64_t heads, const Dropout& dropout) {
   const int64_t batch = qkv.size(0);
   const int64_t length = qkv.size(1);
   const int64_t width = qkv.size(2) / 3;
-  if (width / heads <= kLargestFusedHead && use_fused({qkv})) {
+  if (width / heads <= fused::kLargestHead && use_fused({qkv})) {
     return fused::causal_attention(qkv, heads, dropout);
   }
   const auto split_heads = [&](const Tensor& part) {

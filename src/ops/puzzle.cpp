@@ -2,6 +2,9 @@
 
 #include <cmath>
 
+#include "edelta/ops/implementation.h"
+#include "ops/fused/fused.h"
+
 namespace edelta::ops {
 namespace {
 
@@ -16,14 +19,30 @@ Tensor quarter_turn(const Tensor& x) {
 }  // namespace
 
 Tensor rms_normalise(const Tensor& x, double eps) {
+  if (use_fused({x})) return fused::rms_normalise(x, eps);
   // The recursion amplifies what the norm, which every call ends with, rounds off.
   const Tensor mean = x.to(torch::kFloat64).square().mean(-1, /*keepdim=*/true);
   return x * (mean + eps).rsqrt().to(x.scalar_type());
 }
 
 Tensor swiglu(const Tensor& x, const Tensor& gate_up, const Tensor& down) {
+  if (use_fused({x, gate_up, down})) return fused::swiglu(x, gate_up, down);
   const auto halves = x.matmul(gate_up.t()).chunk(2, -1);
   return (torch::silu(halves[0]) * halves[1]).matmul(down.t());
+}
+
+Tensor normed_swiglu(const Tensor& x, const Tensor& gate_up, const Tensor& down, double eps) {
+  if (use_fused({x, gate_up, down})) return fused::normed_swiglu(x, gate_up, down, eps);
+  return rms_normalise(x + swiglu(x, gate_up, down), eps);
+}
+
+Tensor normed_swiglu_over_positions(const Tensor& x, const Tensor& gate_up, const Tensor& down,
+                                    double eps) {
+  if (use_fused({x, gate_up, down})) {
+    return fused::normed_swiglu_over_positions(x, gate_up, down, eps);
+  }
+  const Tensor turned = x.transpose(1, 2).contiguous();
+  return normed_swiglu(turned, gate_up, down, eps).transpose(1, 2).contiguous();
 }
 
 RotaryTables rotary_tables(int64_t positions, int64_t size, double theta,
@@ -37,6 +56,9 @@ RotaryTables rotary_tables(int64_t positions, int64_t size, double theta,
 
 Tensor whole_attention(const Tensor& qkv, int64_t heads, const RotaryTables& rotary) {
   const int64_t size = qkv.size(-1) / (3 * heads);
+  if (size <= fused::kLargestHead && use_fused({qkv, rotary.cos, rotary.sin})) {
+    return fused::whole_attention(qkv, heads, rotary);
+  }
   // [3, B, h, T, s]
   const Tensor parts =
       qkv.view({qkv.size(0), qkv.size(1), 3, heads, size}).permute({2, 0, 3, 1, 4});

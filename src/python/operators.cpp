@@ -253,6 +253,10 @@ Tensor iterative_cayley_shape(const Tensor& z, double, int64_t iterations) {
   require_square("iterative_cayley", z, iterations);
   return torch::empty_like(z, at::MemoryFormat::Contiguous);
 }
+Tensor iterative_cayley_from_identity_shape(const Tensor& z, double, int64_t iterations) {
+  require_square("iterative_cayley_from_identity", z, iterations);
+  return torch::empty_like(z, at::MemoryFormat::Contiguous);
+}
 
 Tensor gate_penalty(const Tensor& gamma, const std::string& regulariser) {
   const Arguments checked("gate_penalty", {{"gamma", gamma}});
@@ -302,7 +306,7 @@ TORCH_LIBRARY_FRAGMENT(edelta, library) {
   add.differentiable("sinkhorn(Tensor z, int iterations=20) -> Tensor", &sinkhorn, &sinkhorn_shape);
   add.differentiable("iterative_cayley" + iteration, &iterative_cayley, &iterative_cayley_shape);
   add.differentiable("iterative_cayley_from_identity" + iteration, &iterative_cayley_from_identity,
-                     &iterative_cayley_shape);
+                     &iterative_cayley_from_identity_shape);
   add.differentiable("gate_penalty(Tensor gamma, str regulariser=\"product\") -> Tensor",
                      &gate_penalty, &gate_penalty_shape);
 }

@@ -154,15 +154,20 @@ Tensor causal_attention_shape(const Tensor& qkv, int64_t heads, double, const Op
   return empty_result(leading_with(qkv, {qkv.sym_size(-1) / 3}), qkv);
 }
 
-Tensor drop(const Tensor& x, double dropout, const OptionalTensor& key, int64_t site) {
+void require_dropped(const Tensor& x) {
   const Arguments checked("drop", {{"x", x}});
   checked.require_dims("x", 1);
   checked.require_nonzero("x", -1);
+}
+Tensor drop(const Tensor& x, double dropout, const OptionalTensor& key, int64_t site) {
+  require_dropped(x);
   // The result must not be the argument itself.
-  return dropout == 0 ? x.clone() : ops::drop(x, dropout_of(dropout, key, site)).contiguous();
+  return dropout == 0 ? x.clone(at::MemoryFormat::Contiguous)
+                      : ops::drop(x, dropout_of(dropout, key, site)).contiguous();
 }
 Tensor drop_shape(const Tensor& x, double, const OptionalTensor&, int64_t) {
-  return torch::empty_like(x);
+  require_dropped(x);
+  return torch::empty_like(x, at::MemoryFormat::Contiguous);
 }
 
 void require_embedding(const Tensor& token, const Tensor& words, const Tensor& positions) {

@@ -60,7 +60,8 @@ void require_same_computation(dist::Ranks& ranks, const Compute& compute) {
                        {"libtorch", machine.value("libtorch", "")},
                        {"simd", machine.value("simd", "")},
                        {"threads", compute.threads},
-                       {"impl", compute.implementation}});
+                       {"impl", compute.implementation},
+                       {"deterministic_reduction", compute.summation == Summation::tree}});
 }
 
 }  // namespace edelta::train

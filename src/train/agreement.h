@@ -13,8 +13,8 @@ namespace edelta::train {
 void require_same_configuration(dist::Ranks& ranks, const TrainConfig& config,
                                 const data::Identity& data_files);
 
-// The same for versions, instruction sets, threads and implementations, on which bits depend: ranks
-// take the same steps only where each computes the same from the same gradients.
+// The same for versions, instruction sets, threads, implementations and the order of sums, on which
+// bits depend: ranks take the same steps only where each computes the same from the same gradients.
 void require_same_computation(dist::Ranks& ranks, const Compute& compute);
 
 }  // namespace edelta::train

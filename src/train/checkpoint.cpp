@@ -15,17 +15,6 @@ namespace {
 using base::TensorMap;
 
 constexpr const char* kProgressKey = "progress";
-constexpr const char* kModelPrefix = "model/";
-constexpr const char* kOptimiserPrefix = "optimiser/";
-constexpr const char* kStatePrefix = "state/";
-
-TensorMap below(const TensorMap& tensors, const std::string& prefix) {
-  TensorMap found;
-  for (const auto& [name, tensor] : tensors) {
-    if (name.starts_with(prefix)) found.emplace(name.substr(prefix.size()), tensor);
-  }
-  return found;
-}
 
 // Numbers as JSON text, which keeps every bit of a double.
 std::string to_text(const Progress& progress) {
@@ -61,6 +50,28 @@ Progress from_text(const std::string& text, const std::string& source) {
 
 }  // namespace
 
+TensorMap below(const TensorMap& tensors, const std::string& prefix) {
+  TensorMap found;
+  for (const auto& [name, tensor] : tensors) {
+    if (name.starts_with(prefix)) found.emplace(name.substr(prefix.size()), tensor);
+  }
+  return found;
+}
+
+void write_checkpoint(const std::filesystem::path& file, const TensorMap& tensors,
+                      const Progress& progress) {
+  base::write_safetensors(file, tensors, {{kProgressKey, to_text(progress)}});
+}
+
+Checkpoint read_checkpoint(const std::filesystem::path& file) {
+  base::TensorFile found = base::read_safetensors(file);
+  const Progress progress = from_text(found.metadata_at(kProgressKey), file.string());
+  if (!found.checked && !progress.run.empty()) {
+    throw InputError(fmt::format("{}: it has lost its checksum", file.string()));
+  }
+  return {progress, std::move(found.tensors)};
+}
+
 void write_checkpoint(const std::filesystem::path& file, const models::Model& model,
                       const AdamW& optimiser, const models::State& state,
                       const Progress& progress) {
@@ -72,16 +83,13 @@ void write_checkpoint(const std::filesystem::path& file, const models::Model& mo
     tensors.emplace(kOptimiserPrefix + name, tensor);
   }
   for (const auto& [name, tensor] : state) tensors.emplace(kStatePrefix + name, tensor);
-  base::write_safetensors(file, tensors, {{kProgressKey, to_text(progress)}});
+  write_checkpoint(file, tensors, progress);
 }
 
 Progress read_checkpoint(const std::filesystem::path& file, models::Model& model, AdamW& optimiser,
                          models::State& state) {
-  const base::TensorFile checkpoint = base::read_safetensors(file);
-  const Progress progress = from_text(checkpoint.metadata_at(kProgressKey), file.string());
-  if (!checkpoint.checked && !progress.run.empty()) {
-    throw InputError(fmt::format("{}: it has lost its checksum", file.string()));
-  }
+  const auto checkpoint = read_checkpoint(file);
+  const Progress& progress = checkpoint.progress;
   models::load_parameters(model, below(checkpoint.tensors, kModelPrefix), file.string());
   optimiser.load_state(below(checkpoint.tensors, kOptimiserPrefix), progress.iteration,
                        file.string());

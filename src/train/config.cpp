@@ -7,6 +7,7 @@
 #include "edelta/base/machine.h"
 #include "edelta/data/tokens.h"
 #include "edelta/models/registry.h"
+#include "train/config_sections.h"
 
 namespace edelta::train {
 
@@ -14,13 +15,42 @@ namespace {
 
 using nlohmann::json;
 
-void require(bool holds, const std::string& message) {
-  if (!holds) throw InputError(message);
-}
-
 void require_positive(const char* key, int64_t value) {
   require(value >= 1, fmt::format("{} is {}; it must be at least 1", key, value));
 }
+
+// What settings of a section may be called.
+std::vector<Field> section_fields(const std::string& section) {
+  if (section == "train") return fields_of<Protocol>();
+  return section == "model" ? models::model_fields() : data::task_fields();
+}
+
+json section(const json& given, const char* key) {
+  return config_section(given, key, section_fields(key));
+}
+
+models::ModelConfig scaled(models::ModelConfig matched, double size) {
+  const auto part = [=](int64_t of) {
+    return static_cast<int64_t>(size * static_cast<double>(of));
+  };
+  matched.n_layer = std::max<int64_t>(1, part(matched.n_layer));
+  matched.n_embd = part(matched.n_embd);
+  return matched;
+}
+
+// What of the preset's task settings the task has: negation has single positions, for example.
+json preset_for_task(const json& preset, const std::string& task) {
+  json settings = json::object();
+  const json defaults = data::default_task_options(task);
+  const auto found = preset.find("task");
+  if (found == preset.end()) return settings;
+  for (const auto& [key, value] : found->items()) {
+    if (defaults.contains(key) && defaults[key] != 1) settings[key] = value;
+  }
+  return settings;
+}
+
+}  // namespace
 
 void validate(const Protocol& protocol) {
   require_positive("iterations", protocol.iterations);
@@ -49,62 +79,6 @@ void validate(const Protocol& protocol) {
           fmt::format("grad_clip is {}; it must not be negative", protocol.grad_clip));
 }
 
-// What settings of a section may be called.
-std::vector<Field> section_fields(const std::string& section) {
-  if (section == "train") return fields_of<Protocol>();
-  return section == "model" ? models::model_fields() : data::task_fields();
-}
-
-// The object below a key, with the fields' own keys; a string stands for {`key`: string}.
-json section(const json& given, const char* key) {
-  const auto found = given.find(key);
-  if (found == given.end()) return json::object();
-  if (found->is_string()) return {{key, *found}};
-  require(found->is_object(), fmt::format("{} must be a name or an object", key));
-  return with_field_keys(*found, section_fields(key), key);
-}
-
-std::string text_at(const json& object, const char* key, const std::string& otherwise) {
-  const auto found = object.find(key);
-  if (found == object.end()) return otherwise;
-  require(found->is_string(), fmt::format("{} must be a string", key));
-  return found->get<std::string>();
-}
-
-// The settings in `base` that `over` does not give, and those of `over`.
-json merged(json base, const json& over) {
-  base.merge_patch(over);
-  return base;
-}
-
-models::ModelConfig scaled(models::ModelConfig matched, double size) {
-  const auto part = [=](int64_t of) {
-    return static_cast<int64_t>(size * static_cast<double>(of));
-  };
-  matched.n_layer = std::max<int64_t>(1, part(matched.n_layer));
-  matched.n_embd = part(matched.n_embd);
-  return matched;
-}
-
-// A short run warms up for a part of it only, unless it is told how long.
-void scale_warmup(Protocol& protocol) {
-  protocol.warmup = std::min(protocol.warmup, std::max<int64_t>(protocol.iterations, 0) / 10);
-}
-
-// What of the preset's task settings the task has: negation has single positions, for example.
-json preset_for_task(const json& preset, const std::string& task) {
-  json settings = json::object();
-  const json defaults = data::default_task_options(task);
-  const auto found = preset.find("task");
-  if (found == preset.end()) return settings;
-  for (const auto& [key, value] : found->items()) {
-    if (defaults.contains(key) && defaults[key] != 1) settings[key] = value;
-  }
-  return settings;
-}
-
-}  // namespace
-
 const Preset& find_preset(const std::string& name) {
   std::string known;
   for (const Preset& preset : presets()) {
@@ -123,6 +97,7 @@ Protocol protocol_from_json(const json& given, const std::string& source) {
 
 void validate(const TrainConfig& config) {
   validate(config.train);
+  if (config.recursive) return validate_recursive(config);
   models::validate(config.model);
   if (config.task) data::validate(*config.task);
   require(config.task.has_value() != !config.data.empty(),
@@ -130,6 +105,7 @@ void validate(const TrainConfig& config) {
 }
 
 nlohmann::ordered_json to_json(const TrainConfig& config) {
+  if (config.recursive) return recursive_to_json(config);
   nlohmann::ordered_json out{{"preset", config.preset},
                              {"train", fields_to_json(config.train)},
                              {"model", models::to_json(config.model)}};
@@ -166,15 +142,21 @@ void require_causal(const models::ModelConfig& model) {
 
 TrainConfig read_train_config(const json& given) {
   require(given.is_object(), "must be a JSON object");
-  refuse_unknown_keys(given, {"preset", "train", "model", "task", "data"}, "the configuration");
+  refuse_unknown_keys(given, {"preset", "train", "model", "task", "puzzles", "data"},
+                      "the configuration");
   for (const auto& [key, value] : given.items()) {
     require(!value.is_null(), fmt::format("{} is null; leave it out instead", key));
   }
+  if (is_recursive(given)) return read_recursive_config(given);
+  require(!given.contains("puzzles"), "puzzles are for recursive models");
   TrainConfig config;
   config.data = text_at(given, "data", "");
   require(!given.contains("data") || !config.data.empty(), "data is empty; it must be a folder");
   const bool tokens = !config.data.empty() && data::is_token_folder(config.data);
   config.preset = text_at(given, "preset", tokens ? "chars" : config.preset);
+  require(!find_preset(config.preset).recursive,
+          fmt::format("preset {} is for recursive models: {}", config.preset,
+                      enum_choices<models::Recursion>()));
   const double size = find_preset(config.preset).size;
   const json& preset = find_preset(config.preset).settings;
   const json protocol = section(given, "train");
@@ -233,9 +215,10 @@ void fit_model(TrainConfig& config, int64_t dim, int64_t length) {
 }
 
 void require_memory(const TrainConfig& config, int64_t positions) {
+  constexpr double kCopies = 4;  // weights, gradients and two moments
+  if (config.recursive) return models::require_memory(config.recursive->model, kCopies);
   const models::ModelConfig& model = config.model;
-  // Weights, gradients and two moments.
-  base::require_memory(4 * sizeof(float) * models::least_parameters(model),
+  base::require_memory(kCopies * sizeof(float) * models::least_parameters(model),
                        models::weights_text(model) + " and their optimiser");
   // The residual stream before each sub-layer, which the backward pass needs.
   base::require_memory(sizeof(float) * 2.0 * static_cast<double>(model.n_layer) *
@@ -249,15 +232,7 @@ std::vector<Setting> settings() {
   std::vector<Setting> all;
   // What has no default of its own depends on the model or the task.
   const auto add = [&](const char* section, const nlohmann::ordered_json& defaults) {
-    for (const Field& field : section_fields(section)) {
-      if (*field.help == '\0') continue;
-      const auto found = defaults.find(field.key);
-      const bool text = found != defaults.end() && found->is_string();
-      all.push_back({section, field,
-                     found == defaults.end() ? ""
-                     : text                  ? found->get<std::string>()
-                                             : found->dump()});
-    }
+    add_settings(section, section_fields(section), defaults, all);
   };
   nlohmann::ordered_json model = models::to_json(models::ModelConfig{});
   for (const char* key : {"n_layer", "n_embd", "block_size", "vocab_size"}) model.erase(key);
@@ -316,7 +291,86 @@ const std::vector<Preset>& presets() {
           {"eval_interval", 50},
           {"checkpoint_interval", 100}}},
         {"model", {{"n_layer", 2}, {"n_embd", 64}}},
-        {"task", {{"dim", 16}, {"steps", 16}, {"train", 256}, {"val", 64}}}}}};
+        {"task", {{"dim", 16}, {"steps", 16}, {"train", 256}, {"val", 64}}}}},
+      {"trm",
+       "puzzles of your own: the published sizes and protocol of recursive models; days",
+       {{"train",
+         {{"iterations", 100'000},
+          {"batch", 768},
+          {"lr", 1e-4},
+          {"min_lr", 1e-4},
+          {"warmup", 2000},
+          {"eval_interval", 1000}}}},
+       /*size=*/1,
+       /*recursive=*/true},
+      {"sudoku4",
+       "puzzles: Sudoku of 4×4 cells; a minute",
+       {{"train",
+         {{"iterations", 400},
+          {"batch", 64},
+          {"lr", 2e-3},
+          {"min_lr", 2e-4},
+          {"warmup", 40},
+          {"weight_decay", 1},
+          {"puzzle_emb_lr", 1e-3},
+          {"checkpoint_interval", 50},
+          {"eval_interval", 50}}},
+        {"model",
+         {{"hidden_size", 64},
+          {"num_heads", 4},
+          {"puzzle_emb_len", 1},
+          {"H_cycles", 2},
+          {"L_cycles", 2},
+          {"halt_max_steps", 4},
+          {"mlp_t", true}}},
+        {"puzzles",
+         {{"kind", "sudoku"}, {"size", 4}, {"train", 2000}, {"test", 500}, {"views", 7}}}},
+       /*size=*/1,
+       /*recursive=*/true},
+      {"sudoku6",
+       "puzzles: Sudoku of 6×6 cells; a quarter of an hour",
+       {{"train",
+         {{"iterations", 1500},
+          {"batch", 64},
+          {"lr", 1e-3},
+          {"min_lr", 1e-4},
+          {"warmup", 100},
+          {"weight_decay", 1},
+          {"puzzle_emb_lr", 1e-3},
+          {"eval_interval", 250}}},
+        {"model",
+         {{"hidden_size", 128},
+          {"num_heads", 4},
+          {"puzzle_emb_len", 1},
+          {"H_cycles", 2},
+          {"L_cycles", 3},
+          {"halt_max_steps", 6},
+          {"mlp_t", true}}},
+        {"puzzles",
+         {{"kind", "sudoku"}, {"size", 6}, {"train", 20'000}, {"test", 500}, {"views", 7}}}},
+       /*size=*/1,
+       /*recursive=*/true},
+      {"maze",
+       "puzzles: mazes of 9×9 cells; half an hour",
+       {{"train",
+         {{"iterations", 3000},
+          {"batch", 64},
+          {"lr", 1e-3},
+          {"min_lr", 1e-4},
+          {"warmup", 100},
+          {"weight_decay", 1},
+          {"puzzle_emb_lr", 1e-3},
+          {"eval_interval", 250}}},
+        {"model",
+         {{"hidden_size", 96},
+          {"num_heads", 4},
+          {"puzzle_emb_len", 1},
+          {"H_cycles", 2},
+          {"L_cycles", 3},
+          {"halt_max_steps", 6}}},
+        {"puzzles", {{"kind", "maze"}, {"size", 9}, {"train", 4000}, {"test", 500}, {"views", 7}}}},
+       /*size=*/1,
+       /*recursive=*/true}};
   return all;
 }
 

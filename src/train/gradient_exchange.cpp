@@ -38,7 +38,7 @@ void require_divisible(int64_t rows, int64_t parts, int64_t ranks, Summation sum
 }
 
 struct GradientExchange::Buffers {
-  Buffers(models::Model& model, dist::Ranks& its_ranks, Summation its_summation)
+  Buffers(torch::nn::Module& model, dist::Ranks& its_ranks, Summation its_summation)
       : ranks(its_ranks), summation(its_summation) {
     // The last parameters are the first whose gradients are done.
     std::vector<Tensor> parameters = model.parameters();
@@ -147,7 +147,8 @@ struct GradientExchange::Buffers {
   std::vector<std::shared_ptr<torch::autograd::Node>> accumulators;
 };
 
-GradientExchange::GradientExchange(models::Model& model, dist::Ranks& ranks, Summation summation)
+GradientExchange::GradientExchange(torch::nn::Module& model, dist::Ranks& ranks,
+                                   Summation summation)
     : buffers_(std::make_shared<Buffers>(model, ranks, summation)) {
   if (!buffers_->overlaps()) return;
   using torch::autograd::variable_list;

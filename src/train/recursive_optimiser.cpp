@@ -1,9 +1,14 @@
 #include "edelta/train/recursive_optimiser.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <numbers>
+
+#include "edelta/base/error.h"
+#include "edelta/ops/adamw.h"
 
 namespace edelta {
 
@@ -44,59 +49,43 @@ RecursiveOptimiser::RecursiveOptimiser(models::RecursiveModel& model,
 double RecursiveOptimiser::step(const models::PuzzleOutput& output, const Tensor& identifiers) {
   const torch::NoGradGuard no_grad;
   ++steps_;
-  const double norm = clip_gradients();
-  if (output.puzzle_rows.defined()) {
-    step_puzzles(output.puzzle_rows, identifiers,
-                 learning_rate(protocol_, protocol_.puzzle_emb_lr, steps_));
-  }
-  step_weights(learning_rate(protocol_, protocol_.lr, steps_));
-  for (Weight& weight : weights_) {
-    weight.value.mutable_grad() = Tensor();
-    if (weight.mean.defined()) weight.mean.lerp_(weight.value, 1 - protocol_.ema_rate);
-  }
+  if (output.puzzle_rows.defined()) step_puzzles(output.puzzle_rows, identifiers);
+  const double norm = step_weights();
+  for (Weight& weight : weights_) weight.value.mutable_grad() = Tensor();
   return norm;
 }
 
-double RecursiveOptimiser::clip_gradients() {
-  double squares = 0;
+double RecursiveOptimiser::rate_of(double base) const {
+  // What is trained on after the end of the schedule stays there: published, the rate would rise.
+  const int64_t end = std::max(protocol_.total_steps, protocol_.lr_warmup_steps);
+  return learning_rate(protocol_, base, std::min(steps_, end));
+}
+
+double RecursiveOptimiser::step_weights() {
+  std::vector<ops::OptimisedTensor> tensors;
   for (const Weight& weight : weights_) {
+    // Parameters that nothing depends on are left alone, decay included.
     if (!weight.value.grad().defined()) continue;
-    const auto norm = weight.value.grad().norm().item<double>();
-    squares += norm * norm;
+    tensors.push_back({weight.value, weight.value.grad(), weight.first_moment, weight.second_moment,
+                       protocol_.weight_decay, weight.mean});
   }
-  const double norm = std::sqrt(squares);
+  const double norm = std::sqrt(ops::squared_norm(tensors));
   constexpr double kSmall = 1e-6;  // as published
-  const double factor = protocol_.clip > 0 ? std::min(1.0, protocol_.clip / (norm + kSmall)) : 1;
-  if (factor < 1) {
-    for (const Weight& weight : weights_) {
-      if (weight.value.grad().defined()) weight.value.mutable_grad().mul_(factor);
-    }
-  }
+  ops::adamw_step(
+      tensors,
+      {.t = steps_,
+       .learning_rate = rate(),
+       .beta1 = protocol_.beta1,
+       .beta2 = protocol_.beta2,
+       .gradient_scale = protocol_.clip > 0 ? std::min(1.0, protocol_.clip / (norm + kSmall)) : 1,
+       .angle = protocol_.optimizer == PuzzleAdam::atan2,
+       .mean_rate = protocol_.ema_rate});
   return norm;
 }
 
-void RecursiveOptimiser::step_weights(double lr) {
-  constexpr double kAdamEps = 1e-8;
-  const double first = 1 - std::pow(protocol_.beta1, static_cast<double>(steps_));
-  const double second = 1 - std::pow(protocol_.beta2, static_cast<double>(steps_));
-  for (Weight& weight : weights_) {
-    const Tensor& gradient = weight.value.grad();
-    // Parameters that nothing depends on are left alone, decay included.
-    if (!gradient.defined()) continue;
-    weight.value.mul_(1 - lr * protocol_.weight_decay);
-    weight.first_moment.lerp_(gradient, 1 - protocol_.beta1);
-    weight.second_moment.lerp_(gradient.square(), 1 - protocol_.beta2);
-    const Tensor deviation = weight.second_moment.sqrt() / std::sqrt(second);
-    // By the angle nothing has to be added to the deviation, and no scale of the gradient matters.
-    const Tensor direction = protocol_.optimizer == PuzzleAdam::atan2
-                                 ? torch::atan2(weight.first_moment, deviation)
-                                 : weight.first_moment / (deviation + kAdamEps);
-    weight.value.sub_(direction, lr / first);
-  }
-}
-
-void RecursiveOptimiser::step_puzzles(const Tensor& rows, const Tensor& identifiers, double lr) {
+void RecursiveOptimiser::step_puzzles(const Tensor& rows, const Tensor& identifiers) {
   if (!rows.grad().defined()) return;
+  const double lr = rate_of(protocol_.puzzle_emb_lr);
   // Several rows of a batch may be views of one puzzle.
   const auto [puzzles, place, count] = torch::_unique2(identifiers.flatten().to(torch::kInt64),
                                                        /*sorted=*/true, /*return_inverse=*/true);
@@ -112,6 +101,53 @@ Tensor RecursiveOptimiser::mean_of(const std::string& parameter) const {
     if (weight.name == parameter) return weight.mean;
   }
   return {};
+}
+
+void RecursiveOptimiser::swap_means() {
+  const torch::NoGradGuard no_grad;
+  for (Weight& weight : weights_) {
+    if (!weight.mean.defined()) continue;
+    const Tensor value = weight.value.clone();
+    weight.value.copy_(weight.mean);
+    weight.mean.copy_(value);
+  }
+}
+
+double RecursiveOptimiser::parameter_norm() const {
+  double squares = 0;
+  for (const Weight& weight : weights_) {
+    squares += weight.value.detach().to(torch::kFloat64).square().sum().item<double>();
+  }
+  return std::sqrt(squares);
+}
+
+base::TensorMap RecursiveOptimiser::state() const {
+  base::TensorMap state;
+  for (const Weight& weight : weights_) {
+    state.emplace("first/" + weight.name, weight.first_moment);
+    state.emplace("second/" + weight.name, weight.second_moment);
+    if (weight.mean.defined()) state.emplace("mean/" + weight.name, weight.mean);
+  }
+  return state;
+}
+
+void RecursiveOptimiser::load_state(const base::TensorMap& state, int64_t steps,
+                                    const std::string& source) {
+  const torch::NoGradGuard no_grad;
+  const base::TensorMap own = this->state();
+  if (state.size() != own.size()) {
+    throw InputError(fmt::format("{}: {} tensors of the optimiser are there; it has {}", source,
+                                 state.size(), own.size()));
+  }
+  for (const auto& [name, tensor] : own) {
+    const auto found = state.find(name);
+    if (found == state.end() || found->second.sizes() != tensor.sizes() ||
+        found->second.scalar_type() != tensor.scalar_type()) {
+      throw InputError(fmt::format("{}: the optimiser's '{}' is not the model's", source, name));
+    }
+  }
+  for (const auto& [name, tensor] : own) Tensor(tensor).copy_(state.at(name));
+  steps_ = steps;
 }
 
 }  // namespace train

@@ -11,10 +11,12 @@
 #include "base/input_file.h"
 #include "base/json.h"
 #include "base/required_fields.h"
+#include "base/temporary_folder.h"
 #include "data/token_files.h"
 #include "edelta/base/error.h"
 #include "edelta/base/machine.h"
 #include "edelta/models/model_file.h"
+#include "edelta/models/recursive_file.h"
 #include "edelta/ops/implementation.h"
 #include "edelta/train/checkpoint.h"
 #include "edelta/train/optimiser.h"
@@ -96,7 +98,7 @@ void remove_run(const RunFolder& run) {
   // config.json first: what is left of a half-removed run is no run.
   for (const fs::path& path :
        {run.config_file(), run.result_file(), run.metrics_file(), run.best_folder(),
-        run.checkpoint_file().parent_path(), run.tokenizer_file()}) {
+        run.checkpoint_file().parent_path(), run.tokenizer_file(), run.puzzle_folder()}) {
     std::error_code error;
     fs::remove_all(path, error);
     if (error) throw Failure(fmt::format("{}: {}", path.string(), error.message()));
@@ -151,7 +153,11 @@ void RunFolder::create(const TrainConfig& config, bool replace) const {
     require_utf8(config.data);
     manifest.config.data = fs::absolute(config.data).lexically_normal();
     manifest.data_files = data::identify(config.data);
-    if (!config.fitted) load_training_data(config)->fit(manifest.config);
+    if (config.recursive) {
+      fit_model(manifest.config, data::read_puzzle_data(config.data).train.info);
+    } else if (!config.fitted) {
+      load_training_data(config)->fit(manifest.config);
+    }
   }
   const bool was_there = is_there(path_);
   std::error_code no_data;
@@ -173,6 +179,10 @@ void RunFolder::create(const TrainConfig& config, bool replace) const {
       own != manifest.data_files.end()) {
     const fs::path there = fs::path(manifest.config.data) / data::kTokenizerFile;
     base::write_text_atomically(tokenizer_file(), base::read_text(there, own->second.bytes));
+  }
+  if (config.recursive && config.recursive->puzzles) {
+    data::write_puzzles(puzzle_folder(), *config.recursive->puzzles);
+    manifest.data_files = data::identify(puzzle_folder());
   }
   ordered_json identity = to_json(manifest.config);
   identity["data_files"] = data::identity_to_json(manifest.data_files);
@@ -258,8 +268,16 @@ std::shared_ptr<const data::Tokenizer> RunFolder::read_tokenizer() const {
 
 namespace {
 
+void refuse_recursive(const RunManifest& manifest) {
+  if (!manifest.config.recursive) return;
+  throw InputError(fmt::format(
+      "this is for models of sequences; the run's, {}, solves puzzles: see edelta eval and solve",
+      manifest.config.model_name()));
+}
+
 // The configuration with its data where it is now.
 TrainConfig located(const RunManifest& manifest, const std::string& where) {
+  refuse_recursive(manifest);
   TrainConfig config = manifest.config;
   if (config.task) {
     if (!where.empty()) throw InputError("--data: the run's data is generated, not read");
@@ -282,29 +300,89 @@ data::Dataset load_run_vectors(const RunManifest& manifest, const std::string& w
   return load_data(located(manifest, where));
 }
 
+fs::path run_puzzle_folder(const RunFolder& run, const RunManifest& manifest,
+                           const std::string& where) {
+  const bool made = manifest.config.recursive->puzzles.has_value();
+  if (made && !where.empty()) throw InputError("--data: the run's puzzles are its own");
+  const fs::path given = where.empty() ? manifest.config.data : where;
+  const fs::path folder = made ? run.puzzle_folder() : given;
+  data::require_identity(folder, manifest.data_files);
+  return folder;
+}
+
+data::PuzzleData load_run_puzzles(const RunFolder& run, const RunManifest& manifest,
+                                  const std::string& where, bool sees_run) {
+  const auto& made = manifest.config.recursive->puzzles;
+  if (sees_run || !made) return data::read_puzzle_data(run_puzzle_folder(run, manifest, where));
+  const base::TemporaryFolder temporary;  // files are mapped, and may go once they are
+  const fs::path folder = temporary.path() / "puzzles";
+  data::write_puzzles(folder, *made);
+  data::require_identity(folder, manifest.data_files);
+  return data::read_puzzle_data(folder);
+}
+
+namespace {
+
+void require_best(const RunFolder& run, const base::Metadata& metadata, bool checked,
+                  const std::string& id) {
+  const auto found = metadata.find(kRunIdKey);
+  require_run(run.best_folder(), found == metadata.end() ? "" : found->second, id);
+  if (!id.empty() && !checked) {
+    throw InputError(fmt::format("{}: its weights have no checksum", run.best_folder().string()));
+  }
+}
+
+void require_there(const RunFolder& run, Which which) {
+  if (which == Which::best && !is_there(run.best_folder())) {
+    throw InputError(fmt::format("{}: there is no best model", run.path().string()));
+  }
+  if (which == Which::last && !is_there(run.checkpoint_file())) {
+    throw InputError(fmt::format("{}: there is no checkpoint", run.path().string()));
+  }
+}
+
+}  // namespace
+
 std::shared_ptr<models::Model> load_run_model(const RunFolder& run, Which which) {
   const RunManifest manifest = run.read_manifest();
+  with_source(run.path().string(), [&] { refuse_recursive(manifest); });
+  require_there(run, which);
   if (which == Which::best) {
-    if (!is_there(run.best_folder())) {
-      throw InputError(fmt::format("{}: there is no best model", run.path().string()));
-    }
     const models::LoadedModel loaded = models::load_model(run.best_folder());
-    const auto id = loaded.metadata.find(kRunIdKey);
-    require_run(run.best_folder(), id == loaded.metadata.end() ? "" : id->second, manifest.id);
-    if (!manifest.id.empty() && !loaded.checked) {
-      throw InputError(fmt::format("{}: its weights have no checksum", run.best_folder().string()));
-    }
+    require_best(run, loaded.metadata, loaded.checked, manifest.id);
     loaded.model->eval();
     return loaded.model;
-  }
-  if (!is_there(run.checkpoint_file())) {
-    throw InputError(fmt::format("{}: there is no checkpoint", run.path().string()));
   }
   auto model = models::make_model(manifest.config.model);
   AdamW optimiser(*model, manifest.config.train);
   models::State state;
   const Progress progress = read_checkpoint(run.checkpoint_file(), *model, optimiser, state);
   require_run(run.checkpoint_file(), progress.run, manifest.id);
+  model->eval();
+  return model;
+}
+
+std::shared_ptr<models::RecursiveModel> load_recursive_run(const RunFolder& run, Which which) {
+  const RunManifest manifest = run.read_manifest();
+  if (!manifest.config.recursive) {
+    throw InputError(fmt::format("{}: the run's model, {}, does not solve puzzles",
+                                 run.path().string(), manifest.config.model_name()));
+  }
+  require_there(run, which);
+  if (which == Which::best) {
+    const models::LoadedRecursiveModel loaded = models::load_recursive_model(run.best_folder());
+    require_best(run, loaded.metadata, loaded.checked, manifest.id);
+    loaded.model->eval();
+    return loaded.model;
+  }
+  auto model = std::make_shared<models::RecursiveModel>(manifest.config.recursive->model, 0);
+  const Checkpoint found = read_checkpoint(run.checkpoint_file());
+  require_run(run.checkpoint_file(), found.progress.run, manifest.id);
+  base::TensorMap tensors = below(found.tensors, kModelPrefix);
+  for (const auto& [name, mean] : below(found.tensors, std::string(kOptimiserPrefix) + "mean/")) {
+    tensors.insert_or_assign(name, mean);
+  }
+  models::load_tensors(*model, tensors, run.checkpoint_file().string());
   model->eval();
   return model;
 }

@@ -12,10 +12,8 @@
 #include "dist/together.h"
 #include "edelta/base/error.h"
 #include "edelta/base/machine.h"
-#include "edelta/models/model_file.h"
-#include "edelta/train/optimiser.h"
-#include "edelta/train/schedule.h"
 #include "train/agreement.h"
+#include "train/learner.h"
 #include "train/metrics.h"
 #include "train/part_stream.h"
 #include "train/run_lock.h"
@@ -24,22 +22,23 @@ namespace edelta::train {
 namespace {
 
 using nlohmann::ordered_json;
-using torch::Tensor;
 using Clock = std::chrono::steady_clock;
+
+Summation summation_of(const TrainOptions& options, const RunManifest& manifest) {
+  return options.summation.value_or(manifest.compute.summation);
+}
 
 class Run {
  public:
-  Run(const RunFolder& folder, RunManifest manifest, std::shared_ptr<const TrainingData> data,
-      const TrainOptions& options)
+  // `config` is the manifest's, fitted to the data of the learner.
+  Run(const RunFolder& folder, RunManifest manifest, TrainConfig config,
+      std::unique_ptr<Learner> learner, const TrainOptions& options)
       : folder_(folder),
         options_(options),
         ranks_(*options.ranks),
         manifest_(std::move(manifest)),
-        config_(manifest_.config),
-        data_(std::move(data)),
-        model_(make_model()),
-        optimiser_(*model_, config_.train),
-        exchange_(*model_, ranks_, summation()),
+        config_(std::move(config)),
+        learner_(std::move(learner)),
         started_(Clock::now()) {
     dist::together(ranks_, [&] {
       if (!ranks_.first()) return true;
@@ -60,12 +59,11 @@ class Run {
     }
     while (progress_.iteration < iterations) {
       const auto start = Clock::now();
-      const std::optional<StepOutcome> outcome = step();
-      if (!outcome) return stop();
+      if (!step()) return stop();
       const double seconds = seconds_since(start);
       const int64_t done = progress_.iteration;
       const bool last = done == iterations;
-      if (done % config_.train.log_interval == 0) log_step(*outcome, seconds);
+      if (done % config_.train.log_interval == 0) log_step(seconds);
       if (done % config_.train.eval_interval == 0 || last) {
         const double loss = validate();
         if (loss < progress_.best_val_loss) {
@@ -74,7 +72,7 @@ class Run {
           save_best();
         }
       }
-      report(*outcome, seconds);
+      report(seconds);
       if (asked_to_stop() && !last) return stop();
       if (done % config_.train.checkpoint_interval == 0 || last) save_checkpoint();
     }
@@ -82,16 +80,9 @@ class Run {
   }
 
  private:
-  std::shared_ptr<models::Model> make_model() {
-    data_->fit(config_);
-    return models::make_model(config_.model, config_.train.seed);
-  }
-
   static double seconds_since(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
   }
-
-  Summation summation() const { return options_.summation.value_or(manifest_.compute.summation); }
 
   // A signal to one rank stops all, at the same place.
   bool asked_to_stop() {
@@ -105,7 +96,7 @@ class Run {
   }
 
   void load_checkpoint() {
-    progress_ = read_checkpoint(folder_.checkpoint_file(), *model_, optimiser_, state_);
+    progress_ = learner_->read_checkpoint(folder_.checkpoint_file());
     if (progress_.run != manifest_.id) {
       throw InputError(
           fmt::format("{} belongs to another run", folder_.checkpoint_file().string()));
@@ -149,10 +140,7 @@ class Run {
     progress_.best_iteration = first["best_iteration"];
     progress_.best_val_loss = first["best_val_loss"];
     progress_.initial_val_loss = first["initial_val_loss"];
-    for (const Tensor& parameter : model_->parameters()) ranks_.broadcast(parameter.detach());
-    const base::TensorMap moments = optimiser_.state();
-    for (const auto& [name, tensor] : moments) ranks_.broadcast(tensor);
-    optimiser_.load_state(moments, progress_.iteration, "rank 0");
+    learner_->share(progress_.iteration);
   }
 
   static std::string described(const Compute& compute) {
@@ -167,7 +155,7 @@ class Run {
   void adopt_compute(bool resumes) {
     Compute now = current_compute();
     now.ranks = ranks_.count();
-    now.summation = summation();
+    now.summation = summation_of(options_, manifest_);
     Compute& before = manifest_.compute;
     if (now == before) return;
     if (resumes) {
@@ -194,24 +182,16 @@ class Run {
 
   double seconds() const { return seconds_before_ + seconds_since(started_); }
 
-  // Nothing where it was given up because of a signal.
-  std::optional<StepOutcome> step() {
-    const models::State before = state_;
-    StepOutcome outcome = iteration_gradients(
-        *model_, optimiser_, state_, config_.train, *data_, progress_.iteration,
-        [this] { return asked_to_stop(); }, &exchange_);
-    if (ranks_.count() > 1 && !state_.empty()) {
-      throw InputError(
-          "the model carries a state from batch to batch, which several ranks cannot divide");
+  // False where it was given up because of a signal.
+  bool step() {
+    try {
+      if (!learner_->step(progress_.iteration, [this] { return asked_to_stop(); })) return false;
+    } catch (const NotFinite& error) {
+      throw Failure(
+          fmt::format("iteration {}: {}; {}", progress_.iteration + 1, error.what, what_is_kept()));
     }
-    if (outcome.given_up) {
-      state_ = before;
-      return std::nullopt;
-    }
-    require_finite(outcome);
-    update(optimiser_, learning_rate(config_.train, progress_.iteration), outcome);
     ++progress_.iteration;
-    return outcome;
+    return true;
   }
 
   TrainOutcome stop() {
@@ -226,54 +206,32 @@ class Run {
                : "there is no checkpoint yet";
   }
 
-  void require_finite(const StepOutcome& outcome) const {
-    const double loss = outcome.total();
-    const int64_t iteration = progress_.iteration + 1;
-    if (!std::isfinite(loss)) {
-      throw Failure(
-          fmt::format("iteration {}: the loss is {}; {}", iteration, loss, what_is_kept()));
-    }
-    if (!std::isfinite(outcome.gradient_norm)) {
-      throw Failure(fmt::format("iteration {}: the gradient of '{}' is not finite; {}", iteration,
-                                optimiser_.first_non_finite_gradient(), what_is_kept()));
-    }
-  }
-
-  double tokens() const {
-    const Protocol& protocol = config_.train;
-    return static_cast<double>(protocol.batch * protocol.accumulate * data_->positions());
-  }
-
   void log(const ordered_json& entry) {
     if (!ranks_.first()) return;
     log_->add(entry);
     if (options_.on_metrics) options_.on_metrics(entry);
   }
 
-  void log_step(const StepOutcome& outcome, double seconds) {
-    ordered_json entry{{"iteration", progress_.iteration},
-                       {"lr", learning_rate(config_.train, progress_.iteration - 1)},
-                       {"train_loss", outcome.loss("task")},
-                       {"gate_loss", outcome.loss("gate")},
-                       {"gradient_norm", outcome.gradient_norm},
-                       {"parameter_norm", optimiser_.parameter_norm()}};
-    if (!outcome.gates.empty()) entry["gamma"] = outcome.gammas();
-    entry["tokens_per_second"] = tokens() / seconds;
+  void log_step(double seconds) {
+    ordered_json entry{{"iteration", progress_.iteration}};
+    entry.update(learner_->entry());
+    entry["tokens_per_second"] = static_cast<double>(learner_->tokens()) / seconds;
     log(entry);
   }
 
-  void report(const StepOutcome& outcome, double seconds) {
+  void report(double seconds) {
     // A running mean over some twenty steps steadies the display.
     mean_step_ = mean_step_ == 0 ? seconds : mean_step_ + 0.05 * (seconds - mean_step_);
     if (!options_.on_step) return;
     const int64_t iterations = config_.train.iterations;
     const auto left = static_cast<double>(iterations - progress_.iteration);
-    options_.on_step({progress_.iteration, iterations, outcome.loss("task"), latest_val_loss_,
-                      outcome.gammas(), tokens() / mean_step_, left * mean_step_});
+    options_.on_step({progress_.iteration, iterations, learner_->loss(), latest_val_loss_,
+                      learner_->gammas(), static_cast<double>(learner_->tokens()) / mean_step_,
+                      left * mean_step_, latest_.measures});
   }
 
   double validate() {
-    const Evaluation evaluation = data_->evaluate(*model_, Split::val, ranks_);
+    const Evaluation evaluation = learner_->evaluate();
     ordered_json entry{{"iteration", progress_.iteration}, {"val_loss", evaluation.loss}};
     for (const auto& [name, value] : evaluation.measures) entry[name] = value;
     if (!evaluation.strata.empty()) entry["strata"] = evaluation.strata;
@@ -289,27 +247,28 @@ class Run {
 
   void save_best() const {
     if (!ranks_.first()) return;
-    models::save_model(folder_.best_folder(), *model_, {{kRunIdKey, manifest_.id}});
+    learner_->save_best(folder_.best_folder(), {{kRunIdKey, manifest_.id}});
   }
 
   void save_checkpoint() {
+    learner_->gather();
     if (!ranks_.first()) return;
     progress_.seconds = seconds();
     progress_.metrics_sum = log_->sum();
     log_->sync();
-    write_checkpoint(folder_.checkpoint_file(), *model_, optimiser_, state_, progress_);
+    learner_->write_checkpoint(folder_.checkpoint_file(), progress_);
   }
 
   ordered_json finish() {
     // A run that was already complete when it was resumed has not been evaluated by this process.
-    if (!latest_val_loss_) latest_ = data_->evaluate(*model_, Split::val, ranks_);
+    if (!latest_val_loss_) latest_ = learner_->evaluate();
     if (!ranks_.first()) return ordered_json::parse(dist::first_text(ranks_, {}));
-    ordered_json result{{"model", config_.model.model},
-                        {"task", config_.task ? config_.task->task : config_.data},
+    ordered_json result{{"model", config_.model_name()},
+                        {"task", config_.data.empty() ? config_.task_name() : config_.data},
                         {"preset", config_.preset},
                         {"seed", config_.train.seed},
                         {"iterations", config_.train.iterations},
-                        {"parameters", model_->parameter_count()},
+                        {"parameters", learner_->parameter_count()},
                         {"initial_val_loss", progress_.initial_val_loss},
                         {"best_val_loss", progress_.best_val_loss},
                         {"best_iteration", progress_.best_iteration},
@@ -331,11 +290,7 @@ class Run {
   dist::Ranks& ranks_;
   RunManifest manifest_;
   TrainConfig config_;
-  std::shared_ptr<const TrainingData> data_;
-  std::shared_ptr<models::Model> model_;
-  AdamW optimiser_;
-  GradientExchange exchange_;
-  models::State state_;
+  std::unique_ptr<Learner> learner_;
   Progress progress_;
   std::unique_ptr<MetricsLog> log_;
   std::optional<double> latest_val_loss_;
@@ -373,7 +328,8 @@ StepOutcome iteration_gradients(models::Model& model, AdamW& optimiser, models::
 
 namespace {
 
-using Load = std::function<std::shared_ptr<const TrainingData>(const RunManifest&)>;
+// Gives the learner, and fits the configuration to its data.
+using Load = std::function<std::unique_ptr<Learner>(const RunManifest&, TrainConfig&)>;
 
 // What the first rank finds in the folder, for all of them.
 struct Found {
@@ -416,11 +372,14 @@ TrainOutcome train_together(const RunFolder& folder, const TrainOptions& options
   Found found = find_run_for_all(folder, ranks);
   if (found.result) return {0, *found.result};
   const Protocol& protocol = found.manifest.config.train;
-  require_divisible(protocol.batch, protocol.accumulate, ranks.count(),
-                    options.summation.value_or(found.manifest.compute.summation));
-  require_same_computation(ranks, current_compute());
-  auto data = dist::together(ranks, [&] { return load(found.manifest); });
-  return Run(folder, std::move(found.manifest), std::move(data), options).to_the_end();
+  Compute compute = current_compute();
+  compute.summation = summation_of(options, found.manifest);
+  require_same_computation(ranks, compute);
+  require_divisible(protocol.batch, protocol.accumulate, ranks.count(), compute.summation);
+  TrainConfig config = found.manifest.config;
+  auto learner = dist::together(ranks, [&] { return load(found.manifest, config); });
+  return Run(folder, std::move(found.manifest), std::move(config), std::move(learner), options)
+      .to_the_end();
 }
 
 TrainOutcome train_with(const RunFolder& folder, const TrainOptions& options, const Load& load) {
@@ -436,14 +395,23 @@ TrainOutcome train_with(const RunFolder& folder, const TrainOptions& options, co
 }  // namespace
 
 TrainOutcome train(const RunFolder& folder, const TrainOptions& options) {
-  return train_with(folder, options, [&](const RunManifest& manifest) {
-    return load_run_data(manifest, options.data, options.on_notice);
+  return train_with(folder, options, [&](const RunManifest& manifest, TrainConfig& config) {
+    if (config.recursive) {
+      return make_recursive_learner(
+          config, load_run_puzzles(folder, manifest, options.data, options.ranks->first()),
+          *options.ranks, summation_of(options, manifest));
+    }
+    return make_transformer_learner(config,
+                                    load_run_data(manifest, options.data, options.on_notice),
+                                    *options.ranks, summation_of(options, manifest));
   });
 }
 
 TrainOutcome train(const RunFolder& folder, std::shared_ptr<const TrainingData> data,
                    const TrainOptions& options) {
-  return train_with(folder, options, [&](const RunManifest&) { return data; });
+  return train_with(folder, options, [&](const RunManifest& manifest, TrainConfig& config) {
+    return make_transformer_learner(config, data, *options.ranks, summation_of(options, manifest));
+  });
 }
 
 }  // namespace edelta::train

@@ -22,8 +22,10 @@ completes tr : train
 completes re : reflect report reproduce
 completes train --iter : --iterations
 completes train --model ed : edelta edelta-stream
+completes train --model tr : transformer trm trm-hier6 trm-single
+completes train --mixer '' : edelta jpmhc none
 completes train --model = ed : edelta edelta-stream # as bash takes --model=ed apart
-completes train --preset '' : best chars gpt2 paper quick smoke
+completes train --preset '' : best chars gpt2 maze paper quick smoke sudoku4 sudoku6 trm
 completes reproduce --preset de : demo
 completes depth --preset s : smoke
 completes depth --task re : reversal

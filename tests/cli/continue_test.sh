@@ -57,6 +57,7 @@ expect_exit 2 timeout 20 "$edelta" eval "$work/copy"; one_line "not a regular fi
 for wait in $(seq 600); do [ -s "$work/young/metrics.jsonl" ] || sleep 0.02; done
 expect_exit 2 "$edelta" train --resume "$work/young"; one_line "process $!"
 kill -KILL $!; wait $! 2>/dev/null || true
+: >"$work/stderr"  # what the last command said must not be taken for what this one says
 "$edelta" train --resume "$work/young" --quiet >/dev/null 2>"$work/stderr" &
 for wait in $(seq 600); do [ -s "$work/stderr" ] || sleep 0.02; done
 kill -KILL $!; wait $! 2>/dev/null || true

@@ -75,6 +75,8 @@ export MASTER_ADDR=127.0.0.1 MASTER_PORT
 given=("${vectors[@]}") first=()
 differs "lr is 0.5, and 0.001 at rank 0" --lr 0.5
 differs "threads is 2, and 1 at rank 0" --threads 2
+given+=(--accumulate 2)
+differs "deterministic_reduction is true, and false at rank 0" --deterministic-reduction
 given=("${text[@]}") first=(--data "$work/text")
 seq 9000 -1 1 >"$work/backwards.txt"
 "$edelta" text "$work/backwards.txt" --out "$work/other-text" --tokenizer bytes >/dev/null 2>&1

@@ -35,7 +35,9 @@ sleep 2
 kill -KILL $pid 2>/dev/null || true
 wait $pid 2>/dev/null || true
 
-# Ask it to stop: it says how to continue.
+# Ask it to stop: it says how to continue. What an earlier command said must not be taken for its beginning: a signal
+# that comes before the program does ends this script's own copy, which would remove $work on its way.
+rm -f "$work/stderr"
 "$edelta" reproduce "${subset[@]}" --preset smoke --out "$work/killed" >/dev/null 2>"$work/stderr" &
 pid=$!
 # Its first line of progress says that it has begun, and hears signals.

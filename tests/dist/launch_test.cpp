@@ -44,7 +44,6 @@ TEST_F(LaunchTest, OneProcessIsNoLaunch) {
 TEST_F(LaunchTest, ReadsTorchrun) {
   set("RANK", "2");
   set("WORLD_SIZE", "4");
-  set("LOCAL_RANK", "1");
   test::expect_error<InputError>([&] { launch_from_environment(); }, "MASTER_ADDR");
   set("MASTER_ADDR", "10.0.0.1");
   test::expect_error<InputError>([&] { launch_from_environment(); }, "MASTER_PORT");
@@ -52,7 +51,6 @@ TEST_F(LaunchTest, ReadsTorchrun) {
   const Launch launch = *launch_from_environment();
   EXPECT_EQ(launch.rank, 2);
   EXPECT_EQ(launch.count, 4);
-  EXPECT_EQ(launch.local_rank, 1);
   EXPECT_EQ(launch.address, "10.0.0.1");
   EXPECT_EQ(launch.port, 29501);
   EXPECT_FALSE(launch.agent_store);

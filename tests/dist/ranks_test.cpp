@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <functional>
 #include <mutex>
+#include <thread>
 
 #include "dist/rank_threads.h"
 #include "dist/together.h"
@@ -63,18 +66,23 @@ TEST(Ranks, TellEachOtherTexts) {
   EXPECT_EQ(gather_texts(alone(), "me"), std::vector<std::string>{"me"});
 }
 
+template <class Error>
+void expect_to_fail_together(Ranks& ranks) {
+  const auto fails = [&] {
+    if (ranks.rank() == 1) throw Error("no such thing");
+    return 1;
+  };
+  if (ranks.rank() == 1) {
+    test::expect_error<Error>([&] { together(ranks, fails); }, "no such thing");
+  } else {
+    test::expect_error<Error>([&] { together(ranks, fails); }, "rank 1 on ", ": no such thing");
+  }
+}
+
 TEST(Ranks, FailTogether) {
   on_ranks(2, [](Ranks& ranks) {
-    const auto fails = [&] {
-      if (ranks.rank() == 1) throw Failure("no such thing");
-      return 1;
-    };
-    if (ranks.rank() == 1) {
-      test::expect_error<Failure>([&] { together(ranks, fails); }, "no such thing");
-    } else {
-      test::expect_error<InputError>([&] { together(ranks, fails); }, "rank 1 on ",
-                                     ": no such thing");
-    }
+    expect_to_fail_together<Failure>(ranks);
+    expect_to_fail_together<InputError>(ranks);
     EXPECT_EQ(together(ranks, [] { return 3; }), 3);
   });
 }
@@ -113,24 +121,54 @@ TEST(Ranks, NameTheOneThatDoesNotCome) {
   on_ranks(2, body, std::chrono::seconds(1));
 }
 
-TEST(Ranks, MeetInAFolder) {
+Launch launch_in(const std::filesystem::path& folder, int64_t rank, int64_t count) {
+  Launch launch;
+  launch.rank = rank;
+  launch.count = count;
+  launch.folder = folder.string();
+  return launch;
+}
+
+// Two ranks that meet in the folder, the second as much ahead of the first.
+void meet_in(const std::filesystem::path& folder, std::chrono::milliseconds ahead,
+             const std::function<void()>& while_together = {}) {
   ::setenv("EDELTA_SECRET", "a secret of the tests", 1);
-  const test::TemporaryFolder folder;
-  // The second time there is something left of the first, as after a crash.
-  for (int attempt = 0; attempt < 2; ++attempt) {
-    std::vector<std::thread> threads;
-    for (int64_t rank = 0; rank < 2; ++rank) {
-      threads.emplace_back([&, rank] {
-        Launch launch;
-        launch.rank = rank;
-        launch.count = 2;
-        launch.folder = (folder / "store").string();
-        const auto ranks = join(launch, std::chrono::seconds(30));
-        EXPECT_EQ(largest(*ranks, rank), 1);
-      });
-    }
-    for (std::thread& thread : threads) thread.join();
+  std::vector<std::thread> threads;
+  for (const int64_t rank : {1, 0}) {
+    threads.emplace_back([&, rank] {
+      const auto ranks = join(launch_in(folder, rank, 2), std::chrono::seconds(30));
+      if (rank == 0 && while_together) while_together();
+      EXPECT_EQ(largest(*ranks, rank), 1);
+    });
+    std::this_thread::sleep_for(ahead);
   }
+  for (std::thread& thread : threads) thread.join();
+}
+
+TEST(Ranks, MeetInAFolder) {
+  const test::TemporaryFolder work;
+  const auto folder = work / "store", crashed = work / "crashed";
+  const auto ahead = std::chrono::milliseconds(300);
+  meet_in(folder, ahead, [&] { std::filesystem::copy(folder, crashed); });
+  EXPECT_TRUE(std::filesystem::is_empty(folder));
+  // What is left of a run that was killed: the one that comes first must not take it for its own.
+  EXPECT_FALSE(std::filesystem::is_empty(crashed));
+  meet_in(crashed, ahead);
+  EXPECT_TRUE(std::filesystem::is_empty(crashed));
+}
+
+TEST(Ranks, TellAllWhoHasNotCome) {
+  const test::TemporaryFolder folder;
+  ::setenv("EDELTA_SECRET", "a secret of the tests", 1);
+  std::vector<std::thread> threads;
+  for (const int64_t rank : {0, 1}) {
+    threads.emplace_back([&, rank] {
+      const Launch launch = launch_in(folder / "store", rank, 3);
+      test::expect_error<Failure>([&] { join(launch, std::chrono::seconds(1 + rank)); },
+                                  "rank 2 of 3 has not come within 1 s");
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
 }
 
 }  // namespace

@@ -72,6 +72,53 @@ TEST(AdamW, MatchesTheDefinition) {
   }
 }
 
+// The direction at a first step without decay is the angle itself, whatever the moments.
+TEST(AdamW, TheAngleIsThatOfTheMoments) {
+  Floats first{0.0F, 0.0F, 1e-30F, -1e-30F, 3e37F, -3e37F, 1.0F};
+  Floats root{0.0F, 2.0F, 0.0F, 0.0F, 1.0F, 1.0F, 1.0F};
+  for (int i = -4000; i <= 4000; ++i) {
+    first.push_back(std::sinh(static_cast<float>(i) * 2e-3F));
+    root.push_back(1.0F);
+  }
+  Floats second = root;
+  for (float& value : second) value *= value;
+  Floats parameter(first.size()), gradient(first.size()), m = first, v = second;
+  const ParameterSegment segment{parameter.data(), gradient.data(), m.data(), v.data(),
+                                 static_cast<int64_t>(first.size())};
+  AdamWStep a{.segments = &segment, .segment_count = 1, .learning_rate = 1};
+  a.beta1 = a.beta2 = 1;
+  a.angle = true;
+  adamw_step(a);
+  for (size_t i = 0; i < first.size(); ++i) {
+    const double expected = -std::atan2(static_cast<double>(first[i]), root[i]);
+    EXPECT_NEAR(parameter[i], expected, 3e-7 * std::abs(expected)) << first[i] << " " << root[i];
+  }
+}
+
+TEST(AdamW, RunningMeansFollowTheParameters) {
+  for (const bool angle : {false, true}) {
+    Model model(kSizes);
+    std::vector<Floats> means;
+    for (const Floats& parameter : model.parameters) {
+      means.push_back(random_floats(static_cast<int64_t>(parameter.size()), 7));
+    }
+    const std::vector<Floats> before = means;
+    std::vector<ParameterSegment> segments = model.segments();
+    for (size_t s = 0; s < segments.size(); ++s) segments[s].mean = means[s].data();
+    AdamWStep a = step_of(segments);
+    a.angle = angle;
+    a.mean_rate = 0.7;
+    adamw_step(a);
+    for (size_t s = 0; s < segments.size(); ++s) {
+      Doubles expected = widen(before[s]);
+      for (size_t i = 0; i < expected.size(); ++i) {
+        expected[i] = 0.7 * expected[i] + 0.3 * model.parameters[s][i];
+      }
+      expect_close(means[s], expected, 1e-6, "mean");
+    }
+  }
+}
+
 TEST(AdamW, TheResultDoesNotDependOnThreads) {
   std::vector<Floats> expected;
   for (int threads : {1, 2, 5}) {

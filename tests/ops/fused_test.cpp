@@ -13,9 +13,11 @@
 #include "edelta/ops/implementation.h"
 #include "edelta/ops/mlp.h"
 #include "edelta/ops/pooling.h"
+#include "edelta/ops/puzzle.h"
 #include "edelta/ops/routing.h"
 #include "edelta/ops/sinkhorn.h"
 #include "edelta/ops/streams.h"
+#include "edelta/ops/token_hybrid.h"
 #include "edelta/ops/unitary.h"
 #include "edelta/torch.h"
 
@@ -294,6 +296,67 @@ TEST_P(FusedOps, GeodesicMatrix) {
 }
 
 TEST_P(FusedOps, UnitaryMatrix) { expect_operator(unitary_matrix, shape(), 2 * shape().streams); }
+
+TEST_P(FusedOps, RmsNormalise) {
+  expect_fused_equals_composite([](const auto& a) { return rms_normalise(a[0], 1e-5); },
+                                {tokens(shape().streams * shape().width)});
+}
+
+TEST_P(FusedOps, SwiGlu) {
+  const int64_t in = shape().streams * shape().width, inner = 2 * in + 3;
+  const Tensor x = tokens(in), gate_up = normal({2 * inner, in}) / 3,
+               down = normal({in, inner}) / 3;
+  expect_fused_equals_composite([](const auto& a) { return swiglu(a[0], a[1], a[2]); },
+                                {x, gate_up, down});
+  expect_fused_equals_composite([](const auto& a) { return normed_swiglu(a[0], a[1], a[2], 1e-5); },
+                                {x, gate_up, down});
+  // The weights frozen.
+  expect_fused_equals_composite(
+      [&](const auto& a) {
+        const auto type = a[0].scalar_type();
+        return normed_swiglu(a[0], gate_up.to(type), down.to(type), 1e-5);
+      },
+      {x});
+}
+
+TEST_P(FusedOps, SwiGluOverPositions) {
+  const int64_t length = shape().length, inner = 2 * length + 3;
+  expect_fused_equals_composite(
+      [](const auto& a) { return normed_swiglu_over_positions(a[0], a[1], a[2], 1e-5); },
+      {tokens(shape().streams * shape().width), normal({2 * inner, length}) / 3,
+       normal({length, inner}) / 3});
+}
+
+TEST_P(FusedOps, WholeAttention) {
+  const int64_t width = 2 * shape().streams * shape().width;
+  for (const int64_t heads : {int64_t{1}, shape().streams}) {
+    const RotaryTables tables = rotary_tables(shape().length, width / heads, 100, torch::kFloat64);
+    for (const bool turned : {false, true}) {
+      expect_fused_equals_composite(
+          [&](const auto& a) {
+            const auto type = a[0].scalar_type();
+            return whole_attention(
+                a[0], heads,
+                turned ? RotaryTables{tables.cos.to(type), tables.sin.to(type)} : RotaryTables{});
+          },
+          {tokens(3 * width)});
+    }
+  }
+}
+
+TEST_P(FusedOps, TokenHybrid) {
+  const int64_t n = shape().streams, width = n * shape().width;
+  const std::vector<Tensor> inputs{tokens(width), tokens(2 * n + 2 + width)};
+  expect_fused_equals_composite(
+      [=](const auto& a) {
+        const TokenHybrid moved = token_hybrid(a[0], a[1], n);
+        return moved.y + moved.gamma.square();
+      },
+      inputs);
+  // Each output alone: the other then has no gradient.
+  expect_fused_equals_composite([=](const auto& a) { return token_hybrid(a[0], a[1], n).y; },
+                                inputs);
+}
 
 TEST_P(FusedOps, Delta) {
   const int64_t width = shape().streams * shape().width;

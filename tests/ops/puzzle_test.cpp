@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "edelta/base/safetensors.h"
+#include "edelta/ops/token_hybrid.h"
 #include "golden.h"
 #include "gradient_check.h"
 
@@ -32,6 +33,27 @@ TEST(PuzzleOps, GradientsAreThoseOfDifferences) {
                   {normal({2, 4, 36})});
   expect_gradient([](const auto& in) { return whole_attention(in[0], 3, {}); },
                   {normal({2, 1, 9})});
+}
+
+TEST(PuzzleOps, GradientsOfNormedSublayersAreThoseOfDifferences) {
+  torch::manual_seed(5);
+  expect_gradient([](const auto& in) { return normed_swiglu(in[0], in[1], in[2], 1e-5); },
+                  {normal({2, 3, 5}), normal({14, 5}), normal({5, 7})}, 1e-7);
+  expect_gradient(
+      [](const auto& in) { return normed_swiglu_over_positions(in[0], in[1], in[2], 1e-5); },
+      {normal({2, 5, 3}), normal({14, 5}), normal({5, 7})}, 1e-7);
+}
+
+TEST(PuzzleOps, GradientsOfATokensOperatorAreThoseOfDifferences) {
+  torch::manual_seed(5);
+  for (const int64_t n : {1, 2, 3}) {
+    expect_gradient(
+        [=](const auto& in) {
+          const TokenHybrid moved = token_hybrid(in[0], in[1], n);
+          return moved.y + moved.gamma;
+        },
+        {normal({2, n * 2}), normal({2, 2 * n + 2 + n * 2})}, 1e-7);
+  }
 }
 
 // By angles that are differences of positions alone: turning by t and by t + s leaves the products.

@@ -50,5 +50,7 @@ def test_a_loader(tmp_path):
     assert edelta.data.Sequences(tmp_path)[1][0].shape == (5, 2)
     with pytest.raises(ValueError, match="split is 'test'"):
         edelta.data.Sequences("gyroscope", "test")
+    with pytest.raises(TypeError, match="dim: options are of tasks"):
+        edelta.data.Sequences(tmp_path, dim=2)
     with pytest.raises(RuntimeError):
         edelta.data.Sequences(tmp_path / "nothing")

@@ -23,6 +23,7 @@ VARIANTS = (
             {"branch": "cayley"},
             {"branch": "householder", "field": "complex", "blend": "geodesic"},
             {"branch": "none"},
+            {"dropout": 0.2},
             {"generator": "fixed", "gate_regulariser": "entropy"},
             {"gate_gradient": "gate", "init_gate_bias": 0.5, "gate_regulariser": "squared-product"},
         )
@@ -203,6 +204,14 @@ def test_load_of_save_is_exact(model, dtype, form, tmp_path):
     with pytest.raises(FileExistsError, match="replace=True"):
         edelta.save(built, tmp_path / form)
     edelta.save(built, tmp_path / form, replace=True)
+
+
+def test_save_leaves_a_run_alone(tmp_path):
+    (tmp_path / "config.json").write_text("of a run")
+    with pytest.raises(FileExistsError, match="a run perhaps"):
+        edelta.save(edelta.Transformer(model="gpt", **SMALL), tmp_path, replace=True)
+    assert (tmp_path / "config.json").read_text() == "of a run"
+    assert not (tmp_path / "model.safetensors").exists()
 
 
 @pytest.fixture(scope="module")

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/input_file.h"
+#include "base/temporary_folder.h"
 #include "edelta/base/error.h"
 #include "expect_error.h"
 #include "reproduce/report/dark_figure.h"
@@ -182,7 +183,7 @@ TEST(Figure, DrawsAwkwardTextAsItIs) {
 }
 
 TEST(Figure, NeverExecutesText) {
-  const TemporaryFolder folder;
+  const base::TemporaryFolder folder;
   const std::string made = (folder.path() / "made").string();
   for (const std::string& text :
        {"'; system('touch " + made + "'); '", "`touch " + made + "`",
@@ -204,7 +205,7 @@ TEST(Figure, RejectsWhatCannotBeDrawn) {
 }
 
 TEST(Gnuplot, ReportsItsMessage) {
-  const TemporaryFolder folder;
+  const base::TemporaryFolder folder;
   test::expect_error<Failure>([&] { run_gnuplot("plot nonsense(x)\n", folder.path()); },
                               "gnuplot failed", "nonsense");
 }
@@ -232,7 +233,7 @@ TEST(Document, PutsNumbersIntoTheTablesUnit) {
 // Everything in the results is on both pages.
 TEST(Report, LosesNothing) {
   const Json results = fixture();
-  const TemporaryFolder folder;
+  const base::TemporaryFolder folder;
   const auto pages = write_report(results_from_json(results), folder.path());
   ASSERT_EQ(pages.size(), 2u);
   const std::string html = read(pages[0]), markdown = read(pages[1]);
@@ -264,7 +265,7 @@ TEST(Report, LosesNothing) {
 }
 
 TEST(Report, RejectsWhatAreNoResults) {
-  const TemporaryFolder folder;
+  const base::TemporaryFolder folder;
   const auto expect_rejected = [&](const Json& results, const std::string& reason) {
     test::expect_error<InputError>([&] { write_report(results_from_json(results), folder.path()); },
                                    "these are no results of a reproduction: " + reason);
@@ -282,7 +283,7 @@ TEST(Report, RejectsWhatAreNoResults) {
 }
 
 TEST(Report, WithoutGnuplotWritesNothing) {
-  const TemporaryFolder folder;
+  const base::TemporaryFolder folder;
   const std::string path = getenv("PATH");
   setenv("PATH", folder.path().c_str(), 1);
   test::expect_error<Failure>(

@@ -70,7 +70,15 @@ class RecursiveModel : public torch::nn::Module {
   PuzzleOutput step(const PuzzleBatch& batch, State& carry,
                     const std::optional<Exploration>& exploration = {}, bool record = false);
 
+  // InputError that names `source` where a carry of so many rows, read from a file, is not one that
+  // step() may go on with.
+  void require_carry(const State& carry, int64_t rows, const std::string& source) const;
+  // The form of a carry: tensors of its names, shapes and types with nothing in them.
+  State form_of_carry(int64_t rows) const;
+
   const RecursiveConfig& config() const { return config_; }
+  // Of the weights, without what it knows of each puzzle.
+  int64_t parameter_count() const;
   // What the model knows of each puzzle, [puzzles, numbers]; undefined where it has none. No
   // parameter: a step trains the rows that it used, PuzzleOutput::puzzle_rows.
   torch::Tensor puzzle_table() const;
@@ -100,5 +108,7 @@ class RecursiveModel : public torch::nn::Module {
   std::vector<std::pair<std::string, torch::Tensor>> starts_;
   ops::RotaryTables rotary_;
 };
+
+int64_t count_parameters(const RecursiveConfig& config);
 
 }  // namespace edelta::models

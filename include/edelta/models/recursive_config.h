@@ -74,36 +74,44 @@ struct RecursiveConfig {
 
   template <class Self, class Visit>
   static void visit_fields(Self& self, Visit visit) {
-    visit(Field{"kind", "How the latent states follow from each other"}, self.kind);
+    visit(Field{"kind", ""}, self.kind);
     visit(Field{"seq_len", ""}, self.seq_len);
     visit(Field{"vocab_size", ""}, self.vocab_size);
     visit(Field{"num_puzzle_identifiers", ""}, self.num_puzzle_identifiers);
-    visit(Field{"puzzle_emb_ndim", "Numbers that tell of a puzzle which it is; 0: none"},
+    visit(Field{"puzzle_emb_ndim", "Numbers that tell of a puzzle which it is; 0: none",
+                "puzzle_width"},
           self.puzzle_emb_ndim);
-    visit(Field{"puzzle_emb_len", "Positions that they take; 0: as few as possible"},
+    visit(Field{"puzzle_emb_len", "Positions that they take; 0: as few as possible",
+                "puzzle_positions"},
           self.puzzle_emb_len);
-    visit(Field{"H_cycles", "Cycles of the answer"}, self.H_cycles);
-    visit(Field{"L_cycles", "Cycles of the reasoning within one of the answer"}, self.L_cycles);
-    visit(Field{"H_layers", "Depth of the answer's own level, where it has one"}, self.H_layers);
-    visit(Field{"L_layers", "Depth"}, self.L_layers);
-    visit(Field{"hidden_size", "Width D"}, self.hidden_size);
+    visit(Field{"H_cycles", "Cycles of the answer", "h_cycles"}, self.H_cycles);
+    visit(Field{"L_cycles", "Cycles of the reasoning within one of the answer", "l_cycles"},
+          self.L_cycles);
+    visit(Field{"H_layers", "Depth of the answer's own level, where it has one", "h_layers"},
+          self.H_layers);
+    visit(Field{"L_layers", "Depth", "layers"}, self.L_layers);
+    visit(Field{"hidden_size", "Width D", "width"}, self.hidden_size);
     visit(Field{"expansion", "Of SwiGLU's inner width"}, self.expansion);
-    visit(Field{"num_heads", "Attention heads"}, self.num_heads);
-    visit(Field{"pos_encodings", "What tells positions apart"}, self.pos_encodings);
+    visit(Field{"num_heads", "Attention heads", "heads"}, self.num_heads);
+    visit(Field{"pos_encodings", "What tells positions apart", "positions"}, self.pos_encodings);
     visit(Field{"rms_norm_eps", ""}, self.rms_norm_eps);
     visit(Field{"rope_theta", ""}, self.rope_theta);
-    visit(Field{"halt_max_steps", "Steps on one puzzle at most"}, self.halt_max_steps);
-    visit(Field{"halt_exploration_prob", "How often training insists on more steps"},
+    visit(Field{"halt_max_steps", "Steps on one puzzle at most", "act_steps"}, self.halt_max_steps);
+    visit(Field{"halt_exploration_prob", "How often training insists on more steps", "exploration"},
           self.halt_exploration_prob);
     visit(Field{"mlp_t", "An MLP over positions in place of attention"}, self.mlp_t);
-    visit(Field{"no_ACT_continue", "Halt by the belief in halting alone"}, self.no_ACT_continue);
-    visit(Field{"mixer_type", "What stands in place of the residual connection"}, self.mixer_type);
+    visit(Field{"no_ACT_continue", "Halt by the belief in halting alone", "no_act_continue"},
+          self.no_ACT_continue);
+    visit(Field{"mixer_type", "What stands in place of the residual connection", "mixer"},
+          self.mixer_type);
     visit(Field{"mixer_init", "How a mixer starts"}, self.mixer_init);
-    visit(Field{"n_streams", "Streams n of a mixer"}, self.n_streams);
+    visit(Field{"n_streams", "Streams n of a mixer", "streams"}, self.n_streams);
     visit(Field{"cayley_alpha", "Step of JPmHC's iteration"}, self.cayley_alpha);
-    visit(Field{"cayley_iters", "Iterations of JPmHC's mixer"}, self.cayley_iters);
+    visit(Field{"cayley_iters", "Iterations of JPmHC's mixer", "cayley_iterations"},
+          self.cayley_iters);
     visit(Field{"geo_hidden_dim", "Hidden width of E∆'s generator"}, self.geo_hidden_dim);
-    visit(Field{"gate_reg_weight", "Weight of the gate's regulariser"}, self.gate_reg_weight);
+    visit(Field{"gate_reg_weight", "Weight of the gate's regulariser", "gate_weight"},
+          self.gate_reg_weight);
     visit(Field{"init_gate_bias", "Bias of the gate at the start"}, self.init_gate_bias);
     visit(Field{"width_multiple", "SwiGLU's inner width is a multiple of it"}, self.width_multiple);
   }
@@ -111,6 +119,11 @@ struct RecursiveConfig {
 
 // Throws InputError that names the key when a value is impossible.
 void validate(const RecursiveConfig& config);
+
+// What the model has at least: known before anything is allocated.
+double least_parameters(const RecursiveConfig& config);
+// InputError where so many weights do not fit into the memory there is, `copies` times.
+void require_memory(const RecursiveConfig& config, double copies = 1);
 
 nlohmann::ordered_json to_json(const RecursiveConfig& config);
 // As model_config_from_json (edelta/models/config.h).

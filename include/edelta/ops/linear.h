@@ -19,8 +19,9 @@ struct Norm {
   torch::Tensor weight;
   torch::Tensor bias;
   bool rms = false;  // by the root mean square alone (mHC), instead of a layer norm
+  double rms_eps = kRmsNormEps;
 
-  double eps() const { return rms ? kRmsNormEps : kLayerNormEps; }
+  double eps() const { return rms ? rms_eps : kLayerNormEps; }
 };
 
 // y = x Wᵀ + b with `weight` [out, in]; undefined `bias`: none.

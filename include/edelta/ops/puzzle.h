@@ -13,6 +13,12 @@ torch::Tensor rms_normalise(const torch::Tensor& x, double eps);
 // (silu(g) ⊙ u) W_downᵀ with g and u the halves of x W_gate_upᵀ, the gate first.
 torch::Tensor swiglu(const torch::Tensor& x, const torch::Tensor& gate_up,
                      const torch::Tensor& down);
+// N(x + SwiGLU(x)), N the norm above.
+torch::Tensor normed_swiglu(const torch::Tensor& x, const torch::Tensor& gate_up,
+                            const torch::Tensor& down, double eps);
+// The same for each channel over the positions of x [B, T, D], the norm included.
+torch::Tensor normed_swiglu_over_positions(const torch::Tensor& x, const torch::Tensor& gate_up,
+                                           const torch::Tensor& down, double eps);
 
 // The angles t·θ^(−2j/size) of rotary positions, [positions, size], the size/2 of them twice side
 // by side.

@@ -29,6 +29,22 @@ void write_checkpoint(const std::filesystem::path& file, const models::Model& mo
 Progress read_checkpoint(const std::filesystem::path& file, models::Model& model, AdamW& optimiser,
                          models::State& state);
 
+// The same of tensors by name, whatever they are of.
+void write_checkpoint(const std::filesystem::path& file, const base::TensorMap& tensors,
+                      const Progress& progress);
+struct Checkpoint {
+  Progress progress;
+  base::TensorMap tensors;
+};
+Checkpoint read_checkpoint(const std::filesystem::path& file);
+// Of these those whose names begin so, under the rest of their names.
+base::TensorMap below(const base::TensorMap& tensors, const std::string& prefix);
+
+// The parts of a run's state in its checkpoint.
+inline constexpr const char* kModelPrefix = "model/";
+inline constexpr const char* kOptimiserPrefix = "optimiser/";
+inline constexpr const char* kStatePrefix = "state/";
+
 // How far it has come, without the tensors and their checksum: for an overview of many runs.
 Progress read_progress(const std::filesystem::path& file);
 

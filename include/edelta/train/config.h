@@ -8,8 +8,11 @@
 
 #include "edelta/base/json_fields.h"
 #include "edelta/data/dataset.h"
+#include "edelta/data/puzzle_task.h"
 #include "edelta/data/task.h"
 #include "edelta/models/config.h"
+#include "edelta/models/recursive_config.h"
+#include "edelta/train/recursive_optimiser.h"
 
 namespace edelta::train {
 
@@ -58,6 +61,36 @@ struct Protocol {
 // InputError that names `source` and the key.
 Protocol protocol_from_json(const nlohmann::json& json, const std::string& source);
 
+// What the protocol of a recursive model has besides (specification 13.5).
+struct PuzzleProtocol {
+  PuzzleAdam optimizer = PuzzleAdam::atan2;
+  double puzzle_emb_lr = 1e-2;
+  double puzzle_emb_weight_decay = 0.1;
+  double ema_rate = 0.999;
+  int64_t val_puzzles = 1000;
+
+  template <class Self, class Visit>
+  static void visit_fields(Self& self, Visit visit) {
+    visit(Field{"optimizer", "Of a recursive model's weights"}, self.optimizer);
+    visit(Field{"puzzle_emb_lr", "Peak learning rate of the puzzles' table", "puzzle_lr"},
+          self.puzzle_emb_lr);
+    visit(Field{"puzzle_emb_weight_decay", "Decay of the puzzles' table", "puzzle_weight_decay"},
+          self.puzzle_emb_weight_decay);
+    visit(Field{"ema_rate",
+                "Of the weights' running mean, which is evaluated; 0: none; by default it forgets "
+                "within a tenth of the run"},
+          self.ema_rate);
+    visit(Field{"val_puzzles", "Test puzzles of a validation; 0: all"}, self.val_puzzles);
+  }
+};
+
+// A run of the recursive model on puzzles.
+struct RecursiveRun {
+  models::RecursiveConfig model;
+  PuzzleProtocol train;
+  std::optional<data::PuzzleTask> puzzles;  // that are made; else TrainConfig::data
+};
+
 struct TrainConfig {
   std::string preset = "paper";
   Protocol train;
@@ -68,18 +101,33 @@ struct TrainConfig {
   // The vocabulary that was asked for; else it is that of the tokens' folder.
   std::optional<int64_t> vocab = {};
   bool fitted = false;  // the model has what the data decides
+  // A recursive model's; `model` and `task` are then without meaning.
+  std::optional<RecursiveRun> recursive = {};
+
+  std::string model_name() const;
+  // What it learns from: the name of the task or of the puzzles that are made; else empty.
+  std::string task_name() const;
 };
 
 void validate(const TrainConfig& config);
 
 nlohmann::ordered_json to_json(const TrainConfig& config);
 
+// The protocol of a recursive run as its optimiser takes it.
+RecursiveProtocol recursive_protocol(const TrainConfig& config);
+
+// Whether train_config_from_json() takes it for a recursive run: by the model's name, the preset or
+// the data.
+bool is_recursive(const nlohmann::json& given);
+// Gives a recursive run's model the cells, tokens and puzzles of its data.
+void fit_model(TrainConfig& config, const data::PuzzleInfo& info);
+
 // Builds the configuration of a run from `given`, a JSON object with any of the keys preset, train,
-// model, task and data; what it does not say comes from the preset, what the preset does not say
-// from the matched configuration of the model and the paper's protocol. `model` may be a string,
-// the name of the architecture, and `task` likewise; settings go by their keys or by the names of
-// their flags. A data folder of tokens means another preset and pool than one of vectors, where
-// none is named. InputError that names `source`, unless it is empty, and the key.
+// model, task, puzzles and data; what it does not say comes from the preset, what the preset does
+// not say from the matched configuration of the model and the paper's protocol. `model` may be a
+// string, the name of the architecture, and `task` likewise; settings go by their keys or by the
+// names of their flags. A data folder of tokens means another preset and pool than one of vectors,
+// where none is named. InputError that names `source`, unless it is empty, and the key.
 TrainConfig train_config_from_json(const nlohmann::json& given, const std::string& source);
 
 // The sequences of vectors that the configuration names.
@@ -94,11 +142,13 @@ void require_memory(const TrainConfig& config, int64_t positions);
 
 // Every field of a configuration that a user may set, for flags of the command line.
 struct Setting {
-  const char* section;  // "train", "model" or "task"
+  const char* section;  // "train", "model", "task" or "puzzles"
   Field field;
   std::string default_value;  // as text; empty where it depends on the model or task
 };
+// Of runs with a transformer, and of recursive ones: flags of the same name mean the same.
 std::vector<Setting> settings();
+std::vector<Setting> recursive_settings();
 
 // The presets by name, with a line each on what they are for.
 struct Preset {
@@ -106,6 +156,7 @@ struct Preset {
   std::string summary;
   nlohmann::json settings;  // as train_config_from_json takes them
   double size = 1;          // of the models: a factor on the depth and width of the matched ones
+  bool recursive = false;   // for recursive models
 };
 const std::vector<Preset>& presets();
 // InputError lists the known ones.

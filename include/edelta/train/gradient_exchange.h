@@ -7,7 +7,6 @@
 #include <memory>
 
 #include "edelta/dist/ranks.h"
-#include "edelta/models/model.h"
 
 namespace edelta::train {
 
@@ -32,7 +31,7 @@ void require_divisible(int64_t rows, int64_t parts, int64_t ranks, Summation sum
 // has finished are exchanged while it is still busy with the rest.
 class GradientExchange {
  public:
-  GradientExchange(models::Model& model, dist::Ranks& ranks,
+  GradientExchange(torch::nn::Module& model, dist::Ranks& ranks,
                    Summation summation = Summation::running);
   ~GradientExchange();
   GradientExchange(const GradientExchange&) = delete;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "edelta/base/json_fields.h"
+#include "edelta/base/safetensors.h"
 #include "edelta/models/recursive.h"
 
 namespace edelta::train {
@@ -59,13 +60,24 @@ class RecursiveOptimiser {
   double step(const models::PuzzleOutput& output, const torch::Tensor& identifiers);
 
   int64_t steps() const { return steps_; }
+  // The weights' learning rate of the last step.
+  double rate() const { return rate_of(protocol_.lr); }
   // The running mean of a parameter, by its name; undefined without one.
   torch::Tensor mean_of(const std::string& parameter) const;
+  // Exchanges the weights with their running means, where there are any: twice is as before.
+  void swap_means();
+  double parameter_norm() const;
+
+  // "first/<name>", "second/<name>" and, where there are means, "mean/<name>"; and back.
+  base::TensorMap state() const;
+  void load_state(const base::TensorMap& state, int64_t steps, const std::string& source);
 
  private:
-  double clip_gradients();
-  void step_weights(double lr);
-  void step_puzzles(const torch::Tensor& rows, const torch::Tensor& identifiers, double lr);
+  // Of a peak `base`, at this step.
+  double rate_of(double base) const;
+  // Returns the norm of the gradient before it is clipped.
+  double step_weights();
+  void step_puzzles(const torch::Tensor& rows, const torch::Tensor& identifiers);
 
   struct Weight {
     std::string name;

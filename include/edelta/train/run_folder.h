@@ -4,6 +4,7 @@
 //   checkpoint/checkpoint.safetensors  where to resume
 //   best/                              the model with the lowest validation loss
 //   result.json                        written at the end
+//   puzzles/                           those that were made for it
 //   tokenizer.json                     of a model of text, as the data had it
 //   lock                               held by the process that trains
 // Every file carries a checksum and says which run it belongs to: what was changed, damaged, cut
@@ -18,7 +19,9 @@
 #include <vector>
 
 #include "edelta/data/identity.h"
+#include "edelta/data/puzzle_data.h"
 #include "edelta/models/model.h"
+#include "edelta/models/recursive.h"
 #include "edelta/train/config.h"
 #include "edelta/train/gradient_exchange.h"
 #include "edelta/train/training_data.h"
@@ -79,6 +82,7 @@ class RunFolder {
   std::filesystem::path best_folder() const { return path_ / "best"; }
   std::filesystem::path result_file() const { return path_ / "result.json"; }
   std::filesystem::path tokenizer_file() const { return path_ / "tokenizer.json"; }
+  std::filesystem::path puzzle_folder() const { return path_ / "puzzles"; }
   std::filesystem::path lock_file() const { return path_ / "lock"; }
 
   bool exists() const;
@@ -115,8 +119,19 @@ std::shared_ptr<const TrainingData> load_run_data(
 // The same for who needs the vectors themselves; InputError where the data is text.
 data::Dataset load_run_vectors(const RunManifest& manifest, const std::string& where = {});
 
-// Which of a run's two models.
+// Where a recursive run's puzzles are: in it, or where they were, or `where` they are now.
+// InputError where they are not those that the run was made with.
+std::filesystem::path run_puzzle_folder(const RunFolder& run, const RunManifest& manifest,
+                                        const std::string& where = {});
+// What is in it. A rank that does not see the run's folder makes puzzles that are the run's own
+// once more.
+data::PuzzleData load_run_puzzles(const RunFolder& run, const RunManifest& manifest,
+                                  const std::string& where, bool sees_run);
+
+// Which of a run's two models. InputError where it is of the other kind than asked for.
 enum class Which { best, last };
 std::shared_ptr<models::Model> load_run_model(const RunFolder& run, Which which);
+// With the running means of the weights, where the run has them.
+std::shared_ptr<models::RecursiveModel> load_recursive_run(const RunFolder& run, Which which);
 
 }  // namespace edelta::train

@@ -25,6 +25,7 @@ struct StepReport {
   std::vector<double> gates;       // mean γ per operator
   double tokens_per_second = 0;
   double seconds_left = 0;
+  std::map<std::string, double> measures = {};  // of the latest validation
 };
 
 struct TrainOptions {

@@ -109,8 +109,8 @@ def around_mlp(
 
 def _is_bare(module: nn.Module) -> bool:
     """Nobody listens to its calls."""
-    hooks = len(module._forward_hooks) + len(module._forward_pre_hooks) + len(module._backward_hooks)
-    return hooks == 0
+    kinds = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
+    return not any(getattr(module, kind, None) for kind in kinds)
 
 
 def is_linear(branch: nn.Module) -> bool:

@@ -194,6 +194,7 @@ nlohmann::ordered_json options_to_json(const ArcOptions& options) {
           {"subsets", options.subsets},
           {"test_sets", options.test_subsets},
           {"aug", options.views},
+          {"unsolved", options.unsolved == Unsolved::blank},
           {"seed", options.seed}};
 }
 

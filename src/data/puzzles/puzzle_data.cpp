@@ -217,10 +217,32 @@ bool is_puzzle_folder(const fs::path& folder) {
   return base::is_there(folder / kTrainPuzzles / kPuzzleInfoFile);
 }
 
+namespace {
+
+PuzzleInfo read_puzzle_info(const fs::path& path) {
+  constexpr std::size_t kMostBytes = 1 << 20;
+  return parse_puzzle_info(base::read_text(path, kMostBytes), path.string());
+}
+
+}  // namespace
+
+std::set<std::string> puzzle_files(const fs::path& folder) {
+  std::set<std::string> names{kIdentifiersFile, kTestPuzzlesFile};
+  for (const fs::path split : {kTrainPuzzles, kTestPuzzles}) {
+    names.insert(split / kPuzzleInfoFile);
+    for (const std::string& set : read_puzzle_info(folder / split / kPuzzleInfoFile).sets) {
+      for (const char* array :
+           {"inputs", "labels", "puzzle_identifiers", "puzzle_indices", "group_indices"}) {
+        names.insert(split / puzzle_array_file(set, array));
+      }
+    }
+  }
+  return names;
+}
+
 PuzzleSplit read_puzzle_split(const fs::path& folder) {
   const fs::path path = folder / kPuzzleInfoFile;
-  constexpr std::size_t kMostBytes = 1 << 20;
-  PuzzleSplit split{parse_puzzle_info(base::read_text(path, kMostBytes), path.string()), {}};
+  PuzzleSplit split{read_puzzle_info(path), {}};
   std::int64_t groups = 0;
   for (const std::string& name : split.info.sets) {
     split.sets.emplace_back(folder, name, split.info);

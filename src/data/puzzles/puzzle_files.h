@@ -28,6 +28,10 @@ inline const std::set<std::string>& puzzle_folder_names() {
   return names;
 }
 
+// What read_puzzle_data() and the votes on ARC read, by their paths in the folder; the last two may
+// be absent. InputError where a dataset.json is malformed.
+std::set<std::string> puzzle_files(const std::filesystem::path& folder);
+
 // InputError where the folder is there and not empty, unless `replace`: then where it holds
 // anything that no builder writes, also within train and test.
 void require_free_puzzle_folder(const std::filesystem::path& folder, bool replace);

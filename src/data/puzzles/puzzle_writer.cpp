@@ -57,9 +57,11 @@ void PuzzleSplitWriter::finish(std::int64_t puzzles) {
   write("puzzle_identifiers", identifiers_);
   write("puzzle_indices", puzzle_indices_);
   write("group_indices", group_indices_);
+  const nlohmann::ordered_json ignored =
+      info_.ignore_label_id ? nlohmann::ordered_json(*info_.ignore_label_id) : nullptr;
   const nlohmann::ordered_json info{
       {"pad_id", info_.pad_id},
-      {"ignore_label_id", info_.ignore_label_id.value_or(0)},
+      {"ignore_label_id", ignored},
       {"blank_identifier_id", info_.blank_identifier_id},
       {"vocab_size", info_.vocab_size},
       {"seq_len", info_.seq_len},

@@ -43,6 +43,25 @@ void for_all_chunks(const ParameterSegment* segments, int64_t segment_count, con
   }
 }
 
+// atan2(y, x) for x ≥ 0, within 2 units in the last place; 0 at the origin. The ratio of the
+// smaller to the larger is brought below tan(π/8) by the angle π/4, before the one division.
+inline float angle_of(float y, float x) {
+  constexpr float kTanOfEighth = 0.414213562F, kQuarter = 0.785398163F, kHalf = 1.57079633F;
+  const float height = std::fabs(y);
+  const float low = height < x ? height : x, high = height < x ? x : height;
+  const bool turned = low > kTanOfEighth * high;
+  const float numerator = turned ? low - high : low;
+  const float denominator = turned ? low + high : high;
+  const float r = numerator / (denominator > 0 ? denominator : 1.0F);
+  const float z = r * r;
+  float p = 8.05374449538e-2F * z - 1.38776856032e-1F;
+  p = p * z + 1.99777106478e-1F;
+  p = p * z - 3.33329491539e-1F;
+  const float small = (turned ? kQuarter : 0.0F) + (p * z * r + r);
+  return std::copysign(height < x ? small : kHalf - small, y) * (high > 0 ? 1.0F : 0.0F);
+}
+
+template <bool kAngle>
 void update(const AdamWStep& a, const ParameterSegment& segment, int64_t first, int64_t count) {
   const auto keep = static_cast<float>(1 - a.learning_rate * segment.weight_decay);
   const auto beta1 = static_cast<float>(a.beta1);
@@ -62,8 +81,18 @@ void update(const AdamWStep& a, const ParameterSegment& segment, int64_t first, 
     const float g = gradient[i] * scale;
     m[i] = beta1 * m[i] + rest1 * g;
     v[i] = beta2 * v[i] + rest2 * g * g;
-    p[i] = p[i] * keep - step * m[i] / (std::sqrt(v[i]) * root_scale + eps);
+    const float deviation = std::sqrt(v[i]) * root_scale;
+    if constexpr (kAngle) {
+      p[i] = p[i] * keep - step * angle_of(m[i], deviation);
+    } else {
+      p[i] = p[i] * keep - step * m[i] / (deviation + eps);
+    }
   }
+  if (segment.mean == nullptr) return;
+  const auto rest = static_cast<float>(1 - a.mean_rate);
+  float* mean = segment.mean + first;
+#pragma omp simd
+  for (int64_t i = 0; i < count; ++i) mean[i] += rest * (p[i] - mean[i]);
 }
 
 double sum_of_squares(const float* x, int64_t count) {
@@ -76,9 +105,11 @@ double sum_of_squares(const float* x, int64_t count) {
 }  // namespace
 
 void adamw_step(const AdamWStep& a) {
-  for_all_chunks(a.segments, a.segment_count,
-                 [&](const ParameterSegment& segment, int64_t first, int64_t count,
-                     int64_t /*chunk*/) { update(a, segment, first, count); });
+  for_all_chunks(
+      a.segments, a.segment_count,
+      [&](const ParameterSegment& segment, int64_t first, int64_t count, int64_t /*chunk*/) {
+        a.angle ? update<true>(a, segment, first, count) : update<false>(a, segment, first, count);
+      });
 }
 
 void squared_norm(const SquaredNorm& a) {

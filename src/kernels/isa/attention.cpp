@@ -18,10 +18,10 @@ namespace edelta::kernels::EDELTA_ISA {
 namespace {
 
 // Queries come in tiles of kQueries. A tile's scores are computed for chunks of up to kChunkTiles
-// tiles of keys, the last chunk ending with the tile that holds the diagonal. Scores lie
-// transposed, a row for each key and a lane for each query: maximum, sum and mask then are plain
-// vector operations, and a chunk of 128 × 16 scores stays in the first cache between the product
-// that makes it and those that use it. Small tiles waste little above the diagonal.
+// tiles of keys, the last chunk, if causal, ending with the tile that holds the diagonal. Scores
+// lie transposed, a row for each key and a lane for each query: maximum, sum and mask then are
+// plain vector operations, and a chunk of 128 × 16 scores stays in the first cache between the
+// product that makes it and those that use it. Small tiles waste little above the diagonal.
 constexpr int64_t kQueries = 16;
 constexpr int64_t kChunkTiles = 8;
 
@@ -35,8 +35,9 @@ int64_t round_up(int64_t value, int64_t unit) { return (value + unit - 1) / unit
 
 // The cut of one head's T×T scores. All tiles are whole: rows past the end are zero.
 struct Tiling {
-  explicit Tiling(const AttentionShape& shape)
-      : tokens(shape.tokens),
+  Tiling(const AttentionShape& shape, bool only_past)
+      : causal(only_past),
+        tokens(shape.tokens),
         size(shape.head_size),
         queries(smaller(kQueries, round_up(shape.tokens, kLanes))),
         tiles((shape.tokens + queries - 1) / queries),
@@ -46,7 +47,10 @@ struct Tiling {
         out_stride(shape.heads * shape.head_size) {}
 
   int64_t rows_of(int64_t tile) const { return smaller(queries, tokens - tile * queries); }
+  // Of the keys that the queries of a tile see.
+  int64_t last_tile(int64_t tile) const { return causal ? tile : tiles - 1; }
 
+  bool causal;
   int64_t tokens, size;
   int64_t queries;  // of a tile, whole vectors; a tile of keys has as many
   int64_t tiles, keys, chunk_tiles;
@@ -122,20 +126,40 @@ void pack_rows(const float* from, int64_t stride, int64_t rows, int64_t padded_r
   clear(to + rows * size, (padded_rows - rows) * size);
 }
 
+// The rows of positions `first`, … turned by their angles, times `direction`, which is 1 or −1.
+void turn_rows(const RotaryAngles& angles, int64_t first, int64_t rows, int64_t size,
+               float direction, float* x) {
+  if (angles.cos == nullptr) return;
+  const int64_t half = size / 2;
+  for (int64_t i = 0; i < rows; ++i) {
+    const float* cos = angles.cos + (first + i) * size;
+    const float* sin = angles.sin + (first + i) * size;
+    float* left = x + i * size;
+    float* right = left + half;
+#pragma omp simd
+    for (int64_t c = 0; c < half; ++c) {
+      const float a = left[c], b = right[c], s = direction * sin[c];
+      left[c] = a * cos[c] - b * s;
+      right[c] = b * cos[c] + a * s;
+    }
+  }
+}
+
 // Calls body(first key, key tiles) for the chunks of keys that the queries of `tile` see.
 template <typename Body>
 void for_chunks(const Tiling& tiling, int64_t tile, const Body& body) {
-  for (int64_t first = 0; first <= tile; first += tiling.chunk_tiles) {
-    body(first * tiling.queries, smaller(tiling.chunk_tiles, tile + 1 - first));
+  const int64_t last = tiling.last_tile(tile);
+  for (int64_t first = 0; first <= last; first += tiling.chunk_tiles) {
+    body(first * tiling.queries, smaller(tiling.chunk_tiles, last + 1 - first));
   }
 }
 
 // What the kLanes queries from `first_query` on see of a chunk of keys.
 struct Sight {
-  Sight(int64_t first_query, int64_t first_key, int64_t chunk_keys)
-      : diagonal(first_query - first_key),
-        all(smaller(diagonal + 1, chunk_keys)),
-        some(smaller(diagonal + kLanes, chunk_keys)),
+  Sight(const Tiling& tiling, int64_t first_query, int64_t first_key, int64_t chunk_keys)
+      : diagonal(tiling.causal ? first_query - first_key : chunk_keys),
+        all(smaller(tiling.causal ? diagonal + 1 : tiling.tokens - first_key, chunk_keys)),
+        some(tiling.causal ? smaller(diagonal + kLanes, chunk_keys) : all),
         keys(chunk_keys) {}
 
   // The scores of key k, −∞ where it comes after the query.
@@ -145,7 +169,7 @@ struct Sight {
     return query >= static_cast<float>(k - diagonal) ? scores : Lanes{} - __builtin_inff();
   }
 
-  int64_t diagonal;  // the chunk's key that is the first query
+  int64_t diagonal;  // the chunk's key that is the first query; past all keys if not causal
   int64_t all;       // keys [0, all) are seen by every lane,
   int64_t some;      // [all, some) by some,
   int64_t keys;      // [some, keys) by none
@@ -257,6 +281,7 @@ class ForwardHead {
     look_ahead(next);
     pack_rows(arguments_.qkv + head.key, tiling_.qkv_stride, tiling_.tokens, tiling_.keys,
               tiling_.size, 1, keys_);
+    turn_rows(arguments_.rotary, 0, tiling_.tokens, tiling_.size, 1, keys_);
     pack_rows(arguments_.qkv + head.value, tiling_.qkv_stride, tiling_.tokens, tiling_.keys,
               tiling_.size, 1, values_);
     for (int64_t tile = first_tile; tile < tiling_.tiles; tile += step) run_tile(head, index, tile);
@@ -280,6 +305,7 @@ class ForwardHead {
     const int64_t stride = tiling_.queries;
     pack_rows(arguments_.qkv + head.query + first_query * tiling_.qkv_stride, tiling_.qkv_stride,
               rows, tiling_.queries, size, query_scale_, query_);
+    turn_rows(arguments_.rotary, first_query, rows, size, 1, query_);
     transpose(query_, size, tiling_.queries, size, query_transposed_, stride);
     alignas(64) float maximum[kQueries], total[kQueries] = {}, shrink[kQueries];
     for (float& value : maximum) value = -__builtin_inff();
@@ -287,7 +313,7 @@ class ForwardHead {
     for_chunks(tiling_, tile, [&](int64_t first_key, int64_t tiles) {
       score_[tiles](keys_ + first_key * size, query_transposed_, scores_);
       for (int64_t q = 0; q < tiling_.queries; q += kLanes) {
-        const Sight sight(first_query + q, first_key, tiles * tiling_.queries);
+        const Sight sight(tiling_, first_query + q, first_key, tiles * tiling_.queries);
         Lanes top = load<Lanes>(maximum + q), sum = load<Lanes>(total + q);
         store(shrink + q, softmax(scores_ + q, stride, sight, top, sum, ahead_));
         store(maximum + q, top);
@@ -356,6 +382,7 @@ class BackwardHead {
     look_ahead(next);
     pack_rows(arguments_.qkv + head.key, tiling_.qkv_stride, tiling_.tokens, tiling_.keys,
               tiling_.size, 1, keys_);
+    turn_rows(arguments_.rotary, 0, tiling_.tokens, tiling_.size, 1, keys_);
     pack_rows(arguments_.qkv + head.value, tiling_.qkv_stride, tiling_.tokens, tiling_.keys,
               tiling_.size, 1, values_);
     clear(dkeys, tiling_.keys * tiling_.size);
@@ -385,6 +412,7 @@ class BackwardHead {
     const int64_t out_at = head.out + first_query * tiling_.out_stride;
     pack_rows(arguments_.qkv + query_at, tiling_.qkv_stride, rows, tiling_.queries, size,
               kLog2OfE * scale_, query_);
+    turn_rows(arguments_.rotary, first_query, rows, size, 1, query_);
     transpose(query_, size, tiling_.queries, size, query_transposed_, stride);
     pack_rows(arguments_.dout + out_at, tiling_.out_stride, rows, tiling_.queries, size, 1, dout_);
     transpose(dout_, size, tiling_.queries, size, dout_transposed_, stride);
@@ -403,7 +431,7 @@ class BackwardHead {
       dropout_.apply(tiles * tiling_.queries, dscores_);
       for (int64_t q = 0; q < tiling_.queries; q += kLanes) {
         softmax_backward(scores_ + q, dscores_ + q, stride,
-                         Sight(first_query + q, first_key, tiles * tiling_.queries),
+                         Sight(tiling_, first_query + q, first_key, tiles * tiling_.queries),
                          load<Lanes>(lse + q), load<Lanes>(mean + q), ahead_);
       }
       dropout_.apply(tiles * tiling_.queries, scores_);
@@ -411,6 +439,7 @@ class BackwardHead {
       sum_queries_[tiles](dscores_, query_, dkeys + first_key * size);
       sum_keys_[tiles](dscores_, keys_ + first_key * size, dquery_);
     });
+    turn_rows(arguments_.rotary, first_query, rows, size, -1, dquery_);
     for (int64_t i = 0; i < rows; ++i) {
       copy_past_caches(dquery_ + i * size, size,
                        arguments_.dqkv + query_at + i * tiling_.qkv_stride, scale_);
@@ -470,7 +499,7 @@ void unpack_rows(const float* from, const Tiling& tiling, float factor, float* t
 }  // namespace
 
 void attention_forward(const AttentionForward& arguments) {
-  const Tiling tiling(arguments.shape);
+  const Tiling tiling(arguments.shape, arguments.causal);
   const int64_t groups = groups_for(arguments.shape, tiling);
   WorkQueue queue = queue_for(arguments.shape, groups);
 #pragma omp parallel
@@ -483,7 +512,7 @@ void attention_forward(const AttentionForward& arguments) {
 }
 
 void attention_backward(const AttentionBackward& arguments) {
-  const Tiling tiling(arguments.shape);
+  const Tiling tiling(arguments.shape, arguments.causal);
   const int64_t groups = groups_for(arguments.shape, tiling);
   const int64_t heads = arguments.shape.batch * arguments.shape.heads;
   WorkQueue queue = queue_for(arguments.shape, groups);
@@ -494,6 +523,7 @@ void attention_backward(const AttentionBackward& arguments) {
   const auto write = [&](int64_t index, float* of_head) {
     const Head head(arguments.shape, tiling, index);
     add_groups(of_head, 2 * part, groups);
+    turn_rows(arguments.rotary, 0, tiling.tokens, tiling.size, -1, of_head);
     unpack_rows(of_head, tiling, kLnOf2, arguments.dqkv + head.key);
     unpack_rows(of_head + part, tiling, 1, arguments.dqkv + head.value);
   };

@@ -27,14 +27,16 @@ RecursiveBlock::RecursiveBlock(const RecursiveConfig& config) : config_(config) 
 }
 
 Tensor RecursiveBlock::forward(const Tensor& x, const ops::RotaryTables& rotary, LevelSeen& seen) {
-  const auto attention = [&](const Tensor& a) { return attention_->forward(a, rotary); };
-  const auto mlp = [&](const Tensor& a) { return mlp_->forward(a); };
   if (attention_mixer_) {
+    const auto attention = [&](const Tensor& a) { return attention_->forward(a, rotary); };
+    const auto mlp = [&](const Tensor& a) { return mlp_->forward(a); };
     const Tensor y = mix(*attention_mixer_, x, attention, seen);
     return mix(*mlp_mixer_, y, mlp, seen);
   }
-  const Tensor y = mlp_t_ ? over_positions(x) : normalise(x + attention(x));
-  return normalise(y + mlp(y));
+  const double eps = config_.rms_norm_eps;
+  const Tensor y = mlp_t_ ? mlp_t_->normed_over_positions(x, eps)
+                          : normalise(attention_->with_residual(x, rotary));
+  return mlp_->normed(y, eps);
 }
 
 void RecursiveBlock::initialise(at::Generator& generator) {
@@ -50,21 +52,15 @@ Tensor RecursiveBlock::normalise(const Tensor& x) const {
   return ops::rms_normalise(x, config_.rms_norm_eps);
 }
 
-Tensor RecursiveBlock::over_positions(const Tensor& x) {
-  const Tensor turned = x.transpose(1, 2).contiguous();
-  return normalise(turned + mlp_t_->forward(turned)).transpose(1, 2).contiguous();
-}
-
 Tensor RecursiveBlock::mix(StreamMixer& mixer, const Tensor& x, const StreamSubLayer& f,
                            LevelSeen& seen) const {
-  const std::vector<int64_t> streams{config_.n_streams, -1};
-  const Mixed mixed = mixer.forward(x.unflatten(-1, streams), f);
+  const Mixed mixed = mixer.forward(x, f);
   if (mixed.gamma.defined()) {
     seen.gates.push_back(mixed.gamma);
     const Tensor loss = config_.gate_reg_weight * (4 * mixed.gamma * (1 - mixed.gamma)).mean();
     seen.gate_loss = seen.gate_loss.defined() ? seen.gate_loss + loss : loss;
   }
-  return normalise(mixed.y.flatten(-2));
+  return normalise(mixed.y);
 }
 
 }  // namespace edelta::models

@@ -27,8 +27,6 @@ class RecursiveBlock : public torch::nn::Module {
 
  private:
   torch::Tensor normalise(const torch::Tensor& x) const;
-  // The MLP over positions; its norm runs over them, too.
-  torch::Tensor over_positions(const torch::Tensor& x);
   torch::Tensor mix(StreamMixer& mixer, const torch::Tensor& x, const StreamSubLayer& f,
                     LevelSeen& seen) const;
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "edelta/base/error.h"
+#include "edelta/base/machine.h"
 #include "edelta/models/config.h"
 #include "edelta/models/recursive_config.h"
 
@@ -134,6 +135,27 @@ void validate(const RecursiveConfig& config) {
                             config.n_streams, config.hidden_size));
   at_least("cayley_iters", config.cayley_iters, 0, kMostCycles);
   at_least("geo_hidden_dim", config.geo_hidden_dim, 1, kLargestSize);
+}
+
+double least_parameters(const RecursiveConfig& config) {
+  const double width = static_cast<double>(config.hidden_size);
+  const bool mixed = config.mixer_type != Mixer::none;
+  const int64_t inner = mixed ? config.hidden_size / config.n_streams : config.hidden_size;
+  const double mlp =
+      3.0 * static_cast<double>(inner) * static_cast<double>(config.inner_width(inner));
+  const bool own_level = config.kind == Recursion::hrm || config.kind == Recursion::transformer;
+  const int64_t layers = (own_level ? config.H_layers : 0) +
+                         (config.kind == Recursion::transformer ? 0 : config.L_layers);
+  return static_cast<double>(layers) * mlp + 2 * width * static_cast<double>(config.vocab_size) +
+         static_cast<double>(config.num_puzzle_identifiers) *
+             static_cast<double>(config.puzzle_emb_ndim);
+}
+
+void require_memory(const RecursiveConfig& config, double copies) {
+  base::require_memory(copies * sizeof(float) * least_parameters(config),
+                       fmt::format("the weights of {} layers {} wide and of {} puzzles",
+                                   config.H_layers + config.L_layers, config.hidden_size,
+                                   config.num_puzzle_identifiers));
 }
 
 nlohmann::ordered_json to_json(const RecursiveConfig& config) { return fields_to_json(config); }

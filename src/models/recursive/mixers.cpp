@@ -3,9 +3,9 @@
 #include <cmath>
 
 #include "edelta/nn/net.h"
-#include "edelta/ops/cayley.h"
-#include "edelta/ops/iterative_cayley.h"
 #include "edelta/ops/puzzle.h"
+#include "edelta/ops/routing.h"
+#include "edelta/ops/token_hybrid.h"
 
 namespace edelta::models {
 namespace {
@@ -14,19 +14,9 @@ using torch::Tensor;
 
 constexpr double kMixerNormEps = 1e-5;
 
-// Σ_j w_j X_j → F → r_i y for every stream i, by the logits of two n×n matrices: y is the same for
-// all streams, so of H_pre (softmax of rows) only the means of its columns count, and of H_post
-// (softmax of columns) the sums of its rows.
-Tensor routed(const Tensor& x, const Tensor& pre, const Tensor& post, const StreamSubLayer& f) {
-  const Tensor weights = torch::softmax(pre, -1).mean(-2);  // [B, T, n]
-  const Tensor shares = torch::softmax(post, -2).sum(-1);
-  const Tensor y = f((weights.unsqueeze(-1) * x).sum(-2));
-  return shares.unsqueeze(-1) * y.unsqueeze(-2);
-}
-
-// [B, T, parts·n²] → part `i` as matrices
-Tensor matrices(const Tensor& logits, int64_t i, int64_t n) {
-  return logits.narrow(-1, i * n * n, n * n).unflatten(-1, std::vector<int64_t>{n, n});
+// A norm without weights, for ops that take one with.
+ops::Norm unit_norm(const Tensor& x) {
+  return {torch::ones({x.size(-1)}, x.options().requires_grad(false)), {}, true, kMixerNormEps};
 }
 
 class JpmhcMixer : public StreamMixer {
@@ -39,10 +29,9 @@ class JpmhcMixer : public StreamMixer {
             torch::nn::Linear(config.hidden_size, 3 * config.n_streams * config.n_streams))) {}
 
   Mixed forward(const Tensor& x, const StreamSubLayer& f) override {
-    const Tensor logits = fused_proj_(ops::rms_normalise(x.flatten(-2), kMixerNormEps));
-    const Tensor mixer = ops::iterative_cayley(matrices(logits, 2, streams_), cayley_);
-    const Tensor post = routed(x, matrices(logits, 0, streams_), matrices(logits, 1, streams_), f);
-    return {mixer.matmul(x) + post, {}};
+    const ops::Routed routed =
+        ops::route(x, unit_norm(x), {fused_proj_->weight, fused_proj_->bias}, streams_, cayley_);
+    return {routed.update(f(routed.aggregate)), {}};
   }
 
   // All gradients are alive at zero.
@@ -70,20 +59,11 @@ class EdeltaMixer : public StreamMixer {
             register_module("route_proj", torch::nn::Linear(width_, 2 * streams_ * streams_))) {}
 
   Mixed forward(const Tensor& x, const StreamSubLayer& f) override {
-    const Tensor flat = x.flatten(-2);
-    const auto parts = geo_proj_->forward(ops::rms_normalise(flat, kMixerNormEps))
-                           .split_with_sizes({streams_, streams_, 1, width_, 1}, -1);
-    const Tensor beta = torch::softplus(parts[2]);
-    const Tensor gamma = torch::sigmoid(parts[4]);
-    const Tensor rotated = ops::cayley_rotate(parts[0], parts[1], beta, x).flatten(-2);
-    const Tensor k = direction(parts[3]);
-    const Tensor reflected = flat - 2 * (k * flat).sum(-1, /*keepdim=*/true) * k;
-    const Tensor moved = gamma * rotated + (1 - gamma) * reflected;
-    const Tensor logits = route_proj_(ops::rms_normalise(moved, kMixerNormEps));
-    const Tensor streams = moved.view_as(x);
-    return {
-        streams + routed(streams, matrices(logits, 0, streams_), matrices(logits, 1, streams_), f),
-        gamma};
+    const Tensor parameters = geo_proj_->forward(ops::rms_normalise(x, kMixerNormEps));
+    const ops::TokenHybrid moved = ops::token_hybrid(x, parameters, streams_);
+    const ops::Routed routed =
+        ops::route(moved.y, unit_norm(moved.y), {route_proj_->weight, route_proj_->bias}, streams_);
+    return {routed.update(f(routed.aggregate)), moved.gamma};
   }
 
   void initialise(const RecursiveConfig& config, at::Generator& generator) override {
@@ -105,12 +85,6 @@ class EdeltaMixer : public StreamMixer {
 
  private:
   static constexpr double kLiveRotation = 0.1;
-
-  // As published, with its constants: the mean of the components does not vanish at k = 0.
-  static Tensor direction(const Tensor& k_raw) {
-    const Tensor k = k_raw + 1e-8;
-    return k / k.norm(2, -1, /*keepdim=*/true).clamp_min(1e-12);
-  }
 
   int64_t streams_, width_;
   std::shared_ptr<nn::Net> geo_proj_;

@@ -14,13 +14,13 @@ namespace edelta::models {
 using StreamSubLayer = std::function<torch::Tensor(const torch::Tensor&)>;  // [B, T, d] → same
 
 struct Mixed {
-  torch::Tensor y;      // [B, T, n, d]
+  torch::Tensor y;      // [B, T, n·d]
   torch::Tensor gamma;  // [B, T, 1], undefined without a gate
 };
 
 class StreamMixer : public torch::nn::Module {
  public:
-  // x [B, T, n, d]
+  // x [B, T, n·d]
   virtual Mixed forward(const torch::Tensor& x, const StreamSubLayer& f) = 0;
   virtual void initialise(const RecursiveConfig& config, at::Generator& generator) = 0;
 };

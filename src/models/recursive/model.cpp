@@ -1,8 +1,11 @@
 #include "edelta/models/recursive.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <string>
 
+#include "edelta/base/error.h"
 #include "models/recursive/level.h"
 #include "models/recursive/losses.h"
 #include "models/recursive/sublayers.h"
@@ -116,6 +119,18 @@ Tensor RecursiveModel::puzzle_table() const {
   return puzzle_emb_ ? puzzle_emb_->weights : Tensor();
 }
 
+int64_t RecursiveModel::parameter_count() const {
+  int64_t count = 0;
+  for (const Tensor& parameter : parameters()) count += parameter.numel();
+  return count;
+}
+
+int64_t count_parameters(const RecursiveConfig& config) {
+  RecursiveConfig alone = config;
+  alone.num_puzzle_identifiers = 1;
+  return RecursiveModel(alone, /*seed=*/0).parameter_count();
+}
+
 void RecursiveModel::initialise(uint64_t seed) {
   const torch::NoGradGuard no_grad;
   at::Generator generator = at::detail::createCPUGenerator(seed);
@@ -226,6 +241,47 @@ void RecursiveModel::take_new_rows(const PuzzleBatch& batch, State& carry) const
     const Tensor start = row.expand({rows, config_.positions(), -1});
     carry[state] = fresh ? start.clone() : rows_where(halted, start, carry.at(state));
   }
+}
+
+State RecursiveModel::form_of_carry(int64_t rows) const {
+  const int64_t cells = config_.seq_len;
+  State form{{"halted", torch::empty({rows}, torch::kBool)},
+             {"steps", torch::empty({rows}, torch::kInt64)},
+             {"inputs", torch::empty({rows, cells}, torch::kInt64)},
+             {"labels", torch::empty({rows, cells}, torch::kInt64)},
+             {"puzzle_identifiers", torch::empty({rows}, torch::kInt64)}};
+  for (const auto& [state, start] : starts_) {
+    form[state] = torch::empty({rows, config_.positions(), config_.hidden_size}, start.options());
+  }
+  return form;
+}
+
+void RecursiveModel::require_carry(const State& carry, int64_t rows,
+                                   const std::string& source) const {
+  const State expected = form_of_carry(rows);
+  const auto refuse = [&](const std::string& name) {
+    throw InputError(fmt::format("{}: the carried '{}' is not the model's", source, name));
+  };
+  for (const auto& [name, tensor] : carry) {
+    if (!expected.contains(name)) refuse(name);
+  }
+  for (const auto& [name, form] : expected) {
+    const auto found = carry.find(name);
+    if (found == carry.end() || found->second.sizes() != form.sizes() ||
+        found->second.scalar_type() != form.scalar_type()) {
+      refuse(name);
+    }
+  }
+  const auto require_below = [&](const std::string& name, int64_t bound) {
+    const Tensor& values = carry.at(name);
+    if (((values < 0) | (values >= bound)).any().item<bool>()) refuse(name);
+  };
+  require_below("inputs", config_.vocab_size);
+  require_below("puzzle_identifiers", config_.num_puzzle_identifiers);
+  const Tensor& labels = carry.at("labels");
+  const Tensor asked = labels != ops::kIgnoredCell;
+  if ((asked & ((labels < 0) | (labels >= config_.vocab_size))).any().item<bool>())
+    refuse("labels");
 }
 
 PuzzleOutput RecursiveModel::step(const PuzzleBatch& batch, State& carry,

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "edelta/ops/linear.h"
+
 namespace edelta::models {
 
 using torch::Tensor;
@@ -21,7 +23,18 @@ WholeAttention::WholeAttention(int64_t width, int64_t heads, int64_t head_size)
       o_proj_(register_module("o_proj", plain_map(heads * head_size, width))) {}
 
 Tensor WholeAttention::forward(const Tensor& x, const ops::RotaryTables& rotary) {
-  return o_proj_(ops::whole_attention(qkv_proj_(x), heads_, rotary));
+  return attended(ops::linear(x, {}, {qkv_proj_->weight, {}}), rotary, {});
+}
+
+Tensor WholeAttention::with_residual(const Tensor& x, const ops::RotaryTables& rotary) {
+  const ops::WithInput qkv = ops::linear_with_input(x, {}, {qkv_proj_->weight, {}});
+  return attended(qkv.y, rotary, qkv.x);
+}
+
+Tensor WholeAttention::attended(const Tensor& qkv, const ops::RotaryTables& rotary,
+                                const Tensor& residual) {
+  return ops::linear(ops::whole_attention(qkv, heads_, rotary), {}, {o_proj_->weight, {}},
+                     residual);
 }
 
 void WholeAttention::initialise(at::Generator& generator) {
@@ -35,6 +48,14 @@ SwiGlu::SwiGlu(int64_t width, int64_t inner)
 
 Tensor SwiGlu::forward(const Tensor& x) {
   return ops::swiglu(x, gate_up_proj_->weight, down_proj_->weight);
+}
+
+Tensor SwiGlu::normed(const Tensor& x, double eps) {
+  return ops::normed_swiglu(x, gate_up_proj_->weight, down_proj_->weight, eps);
+}
+
+Tensor SwiGlu::normed_over_positions(const Tensor& x, double eps) {
+  return ops::normed_swiglu_over_positions(x, gate_up_proj_->weight, down_proj_->weight, eps);
 }
 
 void SwiGlu::initialise(at::Generator& generator) {

@@ -15,9 +15,14 @@ class WholeAttention : public torch::nn::Module {
   WholeAttention(int64_t width, int64_t heads, int64_t head_size);
   // `rotary` may be undefined.
   torch::Tensor forward(const torch::Tensor& x, const ops::RotaryTables& rotary);
+  // x + forward(x)
+  torch::Tensor with_residual(const torch::Tensor& x, const ops::RotaryTables& rotary);
   void initialise(at::Generator& generator);
 
  private:
+  torch::Tensor attended(const torch::Tensor& qkv, const ops::RotaryTables& rotary,
+                         const torch::Tensor& residual);
+
   int64_t heads_;
   torch::nn::Linear qkv_proj_, o_proj_;
 };
@@ -26,6 +31,10 @@ class SwiGlu : public torch::nn::Module {
  public:
   SwiGlu(int64_t width, int64_t inner);
   torch::Tensor forward(const torch::Tensor& x);
+  // N(x + forward(x)), N the norm without weights.
+  torch::Tensor normed(const torch::Tensor& x, double eps);
+  // The same over the positions of x [B, T, D].
+  torch::Tensor normed_over_positions(const torch::Tensor& x, double eps);
   void initialise(at::Generator& generator);
 
  private:

@@ -16,7 +16,8 @@ struct Segments {
                       .first_moment = tensor.first.data_ptr<float>(),
                       .second_moment = tensor.second.data_ptr<float>(),
                       .count = tensor.value.numel(),
-                      .weight_decay = static_cast<float>(tensor.weight_decay)});
+                      .weight_decay = static_cast<float>(tensor.weight_decay),
+                      .mean = tensor.mean.defined() ? tensor.mean.data_ptr<float>() : nullptr});
     }
   }
   int64_t count() const { return static_cast<int64_t>(list.size()); }
@@ -37,7 +38,9 @@ void adamw_step(const std::vector<OptimisedTensor>& tensors, const AdamWStep& st
                        .eps = step.eps,
                        .bias_correction1 = step.bias_correction1(),
                        .bias_correction2 = step.bias_correction2(),
-                       .gradient_scale = step.gradient_scale});
+                       .gradient_scale = step.gradient_scale,
+                       .angle = step.angle,
+                       .mean_rate = step.mean_rate});
 }
 
 double squared_norm(const std::vector<OptimisedTensor>& tensors) {

@@ -16,7 +16,7 @@ struct Losses {
 };
 
 // `gradients`: memory for those of the mean that are wanted.
-Losses run_kernel(const LinearInputs& inputs, bool rms, const Tensor& target,
+Losses run_kernel(const LinearInputs& inputs, bool rms, double eps, const Tensor& target,
                   const LinearGradients& gradients) {
   const int64_t in = inputs.weight.size(1);
   const int64_t count = target.ne(kIgnoredTarget).sum().item<int64_t>();
@@ -34,7 +34,7 @@ Losses run_kernel(const LinearInputs& inputs, bool rms, const Tensor& target,
                           .norm_weight = data(inputs.norm_weight),
                           .norm_bias = data(inputs.norm_bias),
                           .rms = rms,
-                          .eps = static_cast<float>(rms ? kRmsNormEps : kLayerNormEps),
+                          .eps = static_cast<float>(eps),
                           .weight = data(inputs.weight),
                           .bias = data(inputs.bias),
                           .target = target.data_ptr<int64_t>(),
@@ -52,18 +52,19 @@ class CrossEntropyFunction : public Function<CrossEntropyFunction> {
  public:
   static Tensor forward(AutogradContext* context, const Tensor& x,
                         const OptionalTensor& norm_weight, const OptionalTensor& norm_bias,
-                        bool rms, const Tensor& weight, const OptionalTensor& bias,
+                        bool rms, double eps, const Tensor& weight, const OptionalTensor& bias,
                         const Tensor& target, bool keep) {
     const LinearInputs inputs{x, norm_weight, norm_bias, weight, bias};
     LinearGradients gradients;
     if (keep) {
       save(context, {x, norm_weight, norm_bias, weight, bias}, {target});
       context->saved_data["rms"] = rms;
+      context->saved_data["eps"] = eps;
       gradients =
           LinearGradients(context, {x, norm_weight.value_or(Tensor()), norm_bias.value_or(Tensor()),
                                     weight, bias.value_or(Tensor())});
     }
-    const Losses found = run_kernel(inputs, rms, target, gradients);
+    const Losses found = run_kernel(inputs, rms, eps, target, gradients);
     if (keep) context->saved_data["gradients"] = gradients.list();
     return (found.losses.sum(torch::kFloat64) / std::max<int64_t>(found.count, 1))
         .to(torch::kFloat32);
@@ -80,7 +81,7 @@ class CrossEntropyFunction : public Function<CrossEntropyFunction> {
     for (Tensor& gradient : g) {
       if (gradient.defined() && factor != 1) gradient.mul_(factor);
     }
-    return {g[0], g[1], g[2], {}, g[3], g[4], {}, {}};
+    return {g[0], g[1], g[2], {}, {}, g[3], g[4], {}, {}};
   }
 
  private:
@@ -90,7 +91,8 @@ class CrossEntropyFunction : public Function<CrossEntropyFunction> {
     const OptionalTensor bias = optional(saved[4]);
     const LinearGradients gradients(context, saved);
     run_kernel({saved[0], norm_weight, norm_bias, saved[3], bias},
-               context->saved_data["rms"].toBool(), saved[5], gradients);
+               context->saved_data["rms"].toBool(), context->saved_data["eps"].toDouble(), saved[5],
+               gradients);
     return gradients.list();
   }
 };
@@ -99,8 +101,8 @@ class CrossEntropyFunction : public Function<CrossEntropyFunction> {
 
 Tensor cross_entropy(const Tensor& x, const Norm& norm, const Affine& map, const Tensor& target) {
   return CrossEntropyFunction::apply(
-      x.contiguous(), optional(norm.weight), optional(norm.bias), norm.rms, map.weight.contiguous(),
-      optional(map.bias), target.contiguous(),
+      x.contiguous(), optional(norm.weight), optional(norm.bias), norm.rms, norm.eps(),
+      map.weight.contiguous(), optional(map.bias), target.contiguous(),
       will_differentiate({x, norm.weight, norm.bias, map.weight, map.bias}));
 }
 
@@ -108,7 +110,7 @@ Tensor token_losses(const Tensor& x, const Norm& norm, const Affine& map, const 
   const OptionalTensor norm_weight = optional(norm.weight), norm_bias = optional(norm.bias);
   const OptionalTensor bias = optional(map.bias);
   return run_kernel({x.contiguous(), norm_weight, norm_bias, map.weight.contiguous(), bias},
-                    norm.rms, target.contiguous(), {})
+                    norm.rms, norm.eps(), target.contiguous(), {})
       .losses;
 }
 

@@ -6,7 +6,9 @@
 #include "edelta/ops/adamw.h"
 #include "edelta/ops/dropout.h"
 #include "edelta/ops/linear.h"
+#include "edelta/ops/puzzle.h"
 #include "edelta/ops/routing.h"
+#include "edelta/ops/token_hybrid.h"
 #include "edelta/torch.h"
 
 namespace edelta::ops::fused {
@@ -17,7 +19,17 @@ torch::Tensor linear(const torch::Tensor& x, const Norm& norm, const Affine& map
 WithInput linear_with_input(const torch::Tensor& x, const Norm& norm, const Affine& map);
 torch::Tensor mlp(const torch::Tensor& x, const Norm& norm, const Affine& fc, const Affine& proj,
                   const torch::Tensor& residual, const Dropout& dropout);
+constexpr int64_t kLargestHead = 256;  // of attention
 torch::Tensor causal_attention(const torch::Tensor& qkv, int64_t heads, const Dropout& dropout);
+torch::Tensor whole_attention(const torch::Tensor& qkv, int64_t heads, const RotaryTables& rotary);
+
+torch::Tensor rms_normalise(const torch::Tensor& x, double eps);
+torch::Tensor swiglu(const torch::Tensor& x, const torch::Tensor& gate_up,
+                     const torch::Tensor& down);
+torch::Tensor normed_swiglu(const torch::Tensor& x, const torch::Tensor& gate_up,
+                            const torch::Tensor& down, double eps);
+torch::Tensor normed_swiglu_over_positions(const torch::Tensor& x, const torch::Tensor& gate_up,
+                                           const torch::Tensor& down, double eps);
 
 WithInput embedding(const torch::Tensor& token, const torch::Tensor& words,
                     const torch::Tensor& positions);
@@ -48,6 +60,7 @@ torch::Tensor prefix_mean(const torch::Tensor& x);
 torch::Tensor hybrid_matrix(const torch::Tensor& u, const torch::Tensor& v,
                             const torch::Tensor& beta, const torch::Tensor& k,
                             const torch::Tensor& gamma);
+TokenHybrid token_hybrid(const torch::Tensor& x, const torch::Tensor& parameters, int64_t streams);
 torch::Tensor geodesic_matrix(const torch::Tensor& u, const torch::Tensor& v,
                               const torch::Tensor& beta, const torch::Tensor& k,
                               const torch::Tensor& gamma);

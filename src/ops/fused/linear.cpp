@@ -13,13 +13,14 @@ class LinearFunction : public Function<LinearFunction> {
  public:
   static variable_list forward(AutogradContext* context, const Tensor& x,
                                const OptionalTensor& norm_weight, const OptionalTensor& norm_bias,
-                               bool rms, const Tensor& weight, const OptionalTensor& bias,
-                               const OptionalTensor& residual, bool residual_is_input,
-                               const Dropout& dropout, bool pass_on, bool keep) {
+                               bool rms, double eps, const Tensor& weight,
+                               const OptionalTensor& bias, const OptionalTensor& residual,
+                               bool residual_is_input, const Dropout& dropout, bool pass_on,
+                               bool keep) {
     const LinearInputs inputs{x, norm_weight, norm_bias, weight, bias};
     const Statistics statistics(keep && norm_weight, x.numel() / weight.size(1), x);
     Tensor y = torch::empty(with_last(x, weight.size(0)), x.options().requires_grad(false));
-    kernels::LinearForward arguments = linear_forward_arguments(inputs, rms, statistics, y);
+    kernels::LinearForward arguments = linear_forward_arguments(inputs, rms, eps, statistics, y);
     arguments.residual = residual_is_input ? data(x) : data(residual);
     arguments.dropout = mask_of(dropout);
     kernels::linear_forward(arguments);
@@ -45,7 +46,8 @@ class LinearFunction : public Function<LinearFunction> {
     arguments.straight = data(straight);
     arguments.dropout = saved_mask(context);
     kernels::linear_backward(arguments);
-    return {g.dx, g.dnorm_weight, g.dnorm_bias, {}, g.dweight, g.dbias, dresidual, {}, {}, {}, {}};
+    return {g.dx,    g.dnorm_weight, g.dnorm_bias, {}, {}, g.dweight,
+            g.dbias, dresidual,      {},           {}, {}, {}};
   }
 };
 
@@ -55,17 +57,18 @@ Tensor linear(const Tensor& x, const Norm& norm, const Affine& map, const Tensor
               const Dropout& dropout) {
   const bool same = residual.defined() && residual.is_same(x);
   return LinearFunction::apply(
-      x.contiguous(), optional(norm.weight), optional(norm.bias), norm.rms, map.weight.contiguous(),
-      optional(map.bias), same ? OptionalTensor() : optional(residual), same, dropout,
+      x.contiguous(), optional(norm.weight), optional(norm.bias), norm.rms, norm.eps(),
+      map.weight.contiguous(), optional(map.bias), same ? OptionalTensor() : optional(residual),
+      same, dropout,
       /*pass_on=*/false,
       will_differentiate({x, norm.weight, norm.bias, map.weight, map.bias, residual}))[0];
 }
 
 WithInput linear_with_input(const Tensor& x, const Norm& norm, const Affine& map) {
   const variable_list both = LinearFunction::apply(
-      x.contiguous(), optional(norm.weight), optional(norm.bias), norm.rms, map.weight.contiguous(),
-      optional(map.bias), OptionalTensor(), false, Dropout(), /*pass_on=*/true,
-      will_differentiate({x, norm.weight, norm.bias, map.weight, map.bias}));
+      x.contiguous(), optional(norm.weight), optional(norm.bias), norm.rms, norm.eps(),
+      map.weight.contiguous(), optional(map.bias), OptionalTensor(), false, Dropout(),
+      /*pass_on=*/true, will_differentiate({x, norm.weight, norm.bias, map.weight, map.bias}));
   return {both[0], both[1]};
 }
 

@@ -18,7 +18,7 @@ struct LinearInputs {
 };
 
 inline kernels::LinearForward linear_forward_arguments(const LinearInputs& inputs, bool rms,
-                                                       const Statistics& statistics,
+                                                       double eps, const Statistics& statistics,
                                                        const Tensor& y) {
   const int64_t in = inputs.weight.size(1);
   return {.tokens = inputs.x.numel() / in,
@@ -28,7 +28,7 @@ inline kernels::LinearForward linear_forward_arguments(const LinearInputs& input
           .norm_weight = data(inputs.norm_weight),
           .norm_bias = data(inputs.norm_bias),
           .rms = rms,
-          .eps = static_cast<float>(rms ? kRmsNormEps : kLayerNormEps),
+          .eps = static_cast<float>(eps),
           .weight = data(inputs.weight),
           .bias = data(inputs.bias),
           .y = data(y),

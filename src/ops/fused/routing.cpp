@@ -20,8 +20,9 @@ class RouteFunction : public Function<RouteFunction> {
  public:
   static variable_list forward(AutogradContext* context, const Tensor& x,
                                const OptionalTensor& norm_weight, const OptionalTensor& norm_bias,
-                               bool rms, const Tensor& weight, const OptionalTensor& bias,
-                               int64_t streams, double alpha, int64_t iterations, bool keep) {
+                               bool rms, double eps, const Tensor& weight,
+                               const OptionalTensor& bias, int64_t streams, double alpha,
+                               int64_t iterations, bool keep) {
     const LinearInputs inputs{x, norm_weight, norm_bias, weight, bias};
     const int64_t in = weight.size(1);
     const int64_t out = weight.size(0);
@@ -35,7 +36,7 @@ class RouteFunction : public Function<RouteFunction> {
     operators.push_back(streams);
     const Tensor h_res = mixes ? torch::empty(operators, options) : Tensor();
     const Tensor aggregate = torch::empty(with_last(x, in / streams), options);
-    kernels::route_forward({.logits = linear_forward_arguments(inputs, rms, statistics, z),
+    kernels::route_forward({.logits = linear_forward_arguments(inputs, rms, eps, statistics, z),
                             .streams = streams,
                             .iterations = iterations,
                             .alpha = static_cast<float>(alpha),
@@ -75,7 +76,7 @@ class RouteFunction : public Function<RouteFunction> {
                              .daggregate = data(daggregate),
                              .dh_res = data(dh_res),
                              .dmixed = data(dmixed)});
-    return {g.dx, g.dnorm_weight, g.dnorm_bias, {}, g.dweight, g.dbias, {}, {}, {}, {}};
+    return {g.dx, g.dnorm_weight, g.dnorm_bias, {}, {}, g.dweight, g.dbias, {}, {}, {}, {}};
   }
 };
 
@@ -84,8 +85,8 @@ class RouteFunction : public Function<RouteFunction> {
 Routed route(const Tensor& x, const Norm& norm, const Affine& map, int64_t streams,
              const CayleyIteration& cayley) {
   const variable_list all = RouteFunction::apply(
-      x.contiguous(), optional(norm.weight), optional(norm.bias), norm.rms, map.weight.contiguous(),
-      optional(map.bias), streams, cayley.alpha, cayley.iterations,
+      x.contiguous(), optional(norm.weight), optional(norm.bias), norm.rms, norm.eps(),
+      map.weight.contiguous(), optional(map.bias), streams, cayley.alpha, cayley.iterations,
       will_differentiate({x, norm.weight, norm.bias, map.weight, map.bias}));
   const Tensor h_res = all.size() > 3 ? all[3] : Tensor();
   return {all[0], all[1], h_res, [post = all[1], x = all[2], h_res](const Tensor& y) {

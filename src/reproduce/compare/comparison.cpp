@@ -9,6 +9,7 @@
 
 #include "edelta/base/error.h"
 #include "edelta/models/parameter_count.h"
+#include "edelta/models/recursive.h"
 #include "edelta/models/registry.h"
 
 namespace edelta::reproduce {
@@ -21,7 +22,12 @@ ComparedRun read_run(const fs::path& folder) {
   ComparedRun run;
   run.log = read_log(train::RunFolder(folder));
   run.overview = read_overview(folder, run.log);
-  const models::ModelConfig& model = run.overview.config.model;
+  const train::TrainConfig& config = run.overview.config;
+  if (config.recursive) {
+    run.parameters = models::count_parameters(config.recursive->model);
+    return run;
+  }
+  const models::ModelConfig& model = config.model;
   run.parameters = models::count_parameters(model);
   run.sees_future = !models::find_architecture(model.model).causal(model);
   return run;
@@ -91,7 +97,10 @@ std::vector<DifferingSetting> differing_settings(const std::vector<ComparedRun>&
 // What a run learns from: a task with its options, or a folder.
 json data_of(const RunOverview& run) {
   const json config = to_json(run.config);
-  return config.contains("task") ? config["task"] : config["data"];
+  for (const char* generated : {"task", "puzzles"}) {
+    if (config.contains(generated)) return config[generated];
+  }
+  return config["data"];
 }
 
 std::vector<std::string> notes_on(const std::vector<ComparedRun>& runs) {

@@ -11,7 +11,7 @@ Panel curves_of(const Comparison& comparison, const std::string& title, LoggedQu
     const Curve curve = over_runs({logged(run.log, quantity)});
     if (curve.empty()) continue;
     panel.series.push_back(
-        series(run.name, run.overview.config.model.model, LineStyle::solid, curve));
+        series(run.name, run.overview.config.model_name(), LineStyle::solid, curve));
   }
   return panel;
 }

@@ -29,9 +29,9 @@ TableRow run_row(const ComparedRun& run, bool coloured) {
   const RunOverview& overview = run.overview;
   return {
       run.name,
-      coloured ? overview.config.model.model : "",
+      coloured ? overview.config.model_name() : "",
       run.sees_future,
-      {cell(overview.config.model.model), cell(overview.data()),
+      {cell(overview.config.model_name()), cell(overview.data()),
        cell(report::count_text(run.parameters)), cell(overview.iterations_text()),
        cell(overview.best_loss, report::value_text), cell(overview.final_loss, report::value_text),
        cell(overview.seconds, report::duration_text), cell(overview.state_text())}};
@@ -55,7 +55,7 @@ ReportTable runs_table(const Comparison& comparison) {
                    {"best"},         {"final"},       {"time"},       {"state", false}};
   std::set<std::string> models;
   for (const ComparedRun& run : comparison.runs) {
-    table.rows.push_back(run_row(run, models.insert(run.overview.config.model.model).second));
+    table.rows.push_back(run_row(run, models.insert(run.overview.config.model_name()).second));
   }
   return table;
 }

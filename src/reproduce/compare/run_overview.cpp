@@ -72,7 +72,7 @@ RunOverview overview_of(const fs::path& folder, const Log& log) {
 }  // namespace
 
 std::string RunOverview::data() const {
-  if (config.task) return config.task->task;
+  if (config.data.empty()) return config.task_name();
   const fs::path folder = fs::path(config.data).lexically_normal();
   return display_name(folder.has_filename() ? folder.filename() : folder.parent_path().filename());
 }

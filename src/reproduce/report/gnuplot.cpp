@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <spawn.h>
-#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -53,19 +52,6 @@ int spawn_and_wait(const fs::path& script, const fs::path& messages) {
 }
 
 }  // namespace
-
-TemporaryFolder::TemporaryFolder() {
-  std::string name = (fs::temp_directory_path() / "edelta-XXXXXX").string();
-  if (::mkdtemp(name.data()) == nullptr) {
-    throw Failure(fmt::format("cannot make a temporary folder {}: {}", name, std::strerror(errno)));
-  }
-  path_ = name;
-}
-
-TemporaryFolder::~TemporaryFolder() {
-  std::error_code ignored;
-  fs::remove_all(path_, ignored);
-}
 
 void run_gnuplot(const std::string& script, const fs::path& work) {
   const fs::path script_path = work / "script.gp", messages = work / "messages";

@@ -6,20 +6,6 @@
 
 namespace edelta::reproduce::report {
 
-// A folder of its own under the system's temporary one, removed with all it holds.
-class TemporaryFolder {
- public:
-  TemporaryFolder();
-  ~TemporaryFolder();
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
-
 // Runs the script, without the user's own settings; what it writes goes where it says, `work` takes
 // the script itself and gnuplot's messages. Failure with those messages when it does not succeed.
 void run_gnuplot(const std::string& script, const std::filesystem::path& work);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/input_file.h"
+#include "base/temporary_folder.h"
 #include "edelta/base/error.h"
 #include "reproduce/report/dark_figure.h"
 #include "reproduce/report/figure_legend.h"
@@ -143,7 +144,7 @@ RenderedFigure render_figure(const Figure& figure) {
   std::vector<DrawnPanel> panels;
   for (const Panel& panel : figure.panels) panels.push_back(prepare_panel(panel));
   if (panels.empty()) throw InputError(fmt::format("figure {}: it has no panels", figure.id));
-  const TemporaryFolder work;
+  const base::TemporaryFolder work;
   const fs::path wide_svg = work.path() / "wide.svg", narrow_svg = work.path() / "narrow.svg",
                  png = work.path() / "wide.png";
   const Layout wide(panels, wide_format(panels.size())), narrow(panels, kNarrow);

@@ -54,13 +54,13 @@ TEST_F(PuzzleDataGolden, Views) {
 TEST_F(PuzzleDataGolden, Hashes) {
   ASSERT_FALSE(golden_["grid_hash"].empty());
   for (const json& sample : golden_["grid_hash"]) {
-    EXPECT_EQ(grid_hash(grid_from_json(sample["grid"])), sample["sha256"]);
+    EXPECT_EQ(grid_hash(grid_from_json(sample["grid"])), sample["sha256"].get<std::string>());
   }
   std::vector<ArcPair> pairs;
   for (const json& pair : golden_["puzzle_hash"]["pairs"]) {
     pairs.push_back({grid_from_json(pair[0]), grid_from_json(pair[1])});
   }
-  EXPECT_EQ(puzzle_hash(pairs), golden_["puzzle_hash"]["sha256"]);
+  EXPECT_EQ(puzzle_hash(pairs), golden_["puzzle_hash"]["sha256"].get<std::string>());
 }
 
 TEST_F(PuzzleDataGolden, Sequences) {
@@ -113,7 +113,7 @@ TEST_F(PuzzleDataGolden, Slices) {
   for (const json& sample : golden_["reflect_label"]) {
     EXPECT_EQ(slice_name(slice_of(sample["reflect"].get<double>(), sample["rotation"].get<double>(),
                                   sample["identity"].get<double>())),
-              sample["label"])
+              sample["label"].get<std::string>())
         << sample;
   }
 }

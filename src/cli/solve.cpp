@@ -1,0 +1,171 @@
+// edelta solve: a recursive run's answer to one puzzle, and whether it is right by the rules.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "base/input_file.h"
+#include "cli/commands.h"
+#include "cli/print_json.h"
+#include "cli/run_options.h"
+#include "cli/standard_input.h"
+#include "cli/terminal.h"
+#include "data/puzzles/puzzle_text.h"
+#include "data/puzzles/sudoku.h"
+#include "edelta/base/error.h"
+#include "edelta/ops/puzzle.h"
+
+namespace edelta::cli {
+namespace {
+
+using data::PuzzleShape;
+using data::PuzzleTokens;
+using nlohmann::ordered_json;
+
+constexpr const char* kStream = "-";  // standard input
+constexpr std::size_t kMostBytes = std::size_t{1} << 20;
+
+struct SolveOptions : RunOptions {
+  std::string puzzle = kStream;
+  bool steps = false;
+};
+
+// What the model believes after a step.
+struct Belief {
+  PuzzleTokens answer;
+  double probability = 0;  // that it is right
+};
+
+std::vector<Belief> think(models::RecursiveModel& model, const PuzzleTokens& puzzle) {
+  const torch::NoGradGuard no_grad;
+  const torch::Tensor cells = torch::tensor(puzzle, torch::kInt64).unsqueeze(0);
+  const models::PuzzleBatch batch{cells, torch::full_like(cells, ops::kIgnoredCell),
+                                  torch::zeros({1}, torch::kInt64)};
+  std::vector<Belief> beliefs;
+  models::State carry;
+  for (int64_t step = 0; step < model.config().halt_max_steps; ++step) {
+    const models::PuzzleOutput output = model.step(batch, carry);
+    const torch::Tensor answer = output.predictions.flatten().to(torch::kInt32).contiguous();
+    beliefs.push_back({{answer.data_ptr<int32_t>(), answer.data_ptr<int32_t>() + answer.numel()},
+                       1 / (1 + std::exp(-output.q_halt.item<double>()))});
+  }
+  return beliefs;
+}
+
+// A cell, with what the model filled in set off from what was given.
+std::string cell_text(const PuzzleShape& shape, int32_t given, int32_t answer) {
+  const std::string symbol(1, data::puzzle_symbol(shape, answer));
+  const bool filled = given != answer;
+  return filled && output_has_colours() ? "\033[1;32m" + symbol + "\033[0m" : symbol;
+}
+
+// As parse_puzzle() takes it, too.
+std::string grid_text(const PuzzleShape& shape, const PuzzleTokens& puzzle,
+                      const PuzzleTokens& answer) {
+  const bool sudoku = shape.kind == data::PuzzleKind::sudoku;
+  const data::SudokuShape boxes = sudoku ? data::sudoku_shape(shape.size) : data::SudokuShape();
+  std::string text;
+  for (int row = 0; row < shape.size; ++row) {
+    if (sudoku && row > 0 && row % boxes.box_rows == 0) text += '\n';
+    for (int column = 0; column < shape.size; ++column) {
+      if (sudoku && column > 0) text += column % boxes.box_columns == 0 ? "  " : " ";
+      const int cell = row * shape.size + column;
+      text += cell_text(shape, puzzle[cell], answer[cell]);
+    }
+    text += '\n';
+  }
+  return text;
+}
+
+ordered_json grid_json(const PuzzleShape& shape, const PuzzleTokens& cells) {
+  ordered_json rows = ordered_json::array();
+  for (int row = 0; row < shape.size; ++row) {
+    std::string line;
+    for (int column = 0; column < shape.size; ++column) {
+      line += data::puzzle_symbol(shape, cells[row * shape.size + column]);
+    }
+    rows.push_back(line);
+  }
+  return rows;
+}
+
+void print_beliefs(const SolveOptions& options, const PuzzleShape& shape,
+                   const PuzzleTokens& puzzle, const std::vector<Belief>& beliefs) {
+  for (size_t i = 0; i < beliefs.size(); ++i) {
+    const bool last = i + 1 == beliefs.size();
+    if (!last && !options.steps) continue;
+    if (options.steps) {
+      fmt::print("{}after step {}, believed with {:.0f} %:\n", i > 0 ? "\n" : "", i + 1,
+                 100 * beliefs[i].probability);
+    }
+    fmt::print("{}", grid_text(shape, puzzle, beliefs[i].answer));
+  }
+  const std::string fault = fault_of(shape, puzzle, beliefs.back().answer);
+  fmt::print("\n{}\n", fault.empty() ? "valid by the rules" : "not valid: " + fault);
+}
+
+void print_beliefs_json(const SolveOptions& options, const PuzzleShape& shape,
+                        const PuzzleTokens& puzzle, const std::vector<Belief>& beliefs) {
+  const std::string fault = fault_of(shape, puzzle, beliefs.back().answer);
+  ordered_json out{{"run", options.run},
+                   {"weights", options.which},
+                   {"kind", enum_to_string(shape.kind)},
+                   {"size", shape.size},
+                   {"puzzle", grid_json(shape, puzzle)},
+                   {"solution", grid_json(shape, beliefs.back().answer)},
+                   {"belief", beliefs.back().probability},
+                   {"valid", fault.empty()}};
+  if (!fault.empty()) out["fault"] = fault;
+  if (options.steps) {
+    ordered_json& steps = out["steps"] = ordered_json::array();
+    for (const Belief& belief : beliefs) {
+      steps.push_back({{"solution", grid_json(shape, belief.answer)},
+                       {"belief", belief.probability},
+                       {"valid", fault_of(shape, puzzle, belief.answer).empty()}});
+    }
+  }
+  print_json(out);
+}
+
+void run_solve(const SolveOptions& options) {
+  const auto model = load_recursive_run(options.folder(), options.weights());
+  const models::RecursiveConfig& config = model->config();
+  const auto shape = data::puzzle_shape(config.seq_len, config.vocab_size);
+  if (!shape) {
+    throw InputError(
+        fmt::format("{}: its puzzles are neither Sudoku nor mazes; see edelta eval", options.run));
+  }
+  const bool stream = options.puzzle == kStream;
+  const std::string text =
+      stream ? read_standard_input(kMostBytes) : base::read_text(options.puzzle, kMostBytes);
+  const PuzzleTokens puzzle =
+      data::parse_puzzle(*shape, text, stream ? "standard input" : options.puzzle);
+  const std::vector<Belief> beliefs = think(*model, puzzle);
+  options.json ? print_beliefs_json(options, *shape, puzzle, beliefs)
+               : print_beliefs(options, *shape, puzzle, beliefs);
+}
+
+}  // namespace
+
+void add_solve(CLI::App& app) {
+  CLI::App* command =
+      app.add_subcommand("solve", "Solve a Sudoku or a maze with a run, and check the answer");
+  auto options = std::make_shared<SolveOptions>();
+  add_run_options(*command, *options);
+  command->add_option("PUZZLE", options->puzzle, "File with the puzzle; - is standard input")
+      ->type_name("FILE")
+      ->capture_default_str();
+  command->add_flag("--steps", options->steps, "Show what the model believes after each step");
+  command->footer(
+      "A Sudoku is its digits, 0 or . for a blank, with any spaces and lines between them. A maze\n"
+      "is lines of #, space or . for a passage, S and G; the way is marked o. JSON is taken too:\n"
+      "a list of rows, each a string or a list of numbers.\n\n"
+      "Examples:\n  echo '1... ..21 .1.. 2..4' | edelta solve runs/mine\n"
+      "  edelta solve runs/mine maze.txt --steps");
+  command->callback([options] { run_solve(*options); });
+}
+
+}  // namespace edelta::cli

@@ -1,0 +1,101 @@
+#!/usr/bin/env bash
+# A recursive model is trained, killed and continued, evaluated and used; bad puzzles get one line.
+. "$(dirname "$0")/lib.sh"
+cd "$work"
+small=(--model trm --width 16 --heads 2 --width-multiple 8 --act-steps 2 --train-size 40 --val-size 10 --views 1
+  --h-cycles 1 --l-cycles 1 --batch 8 --checkpoint-interval 5 --eval-interval 10 --log-interval 4 --quiet)
+train() { expect_exit 0 "$edelta" train "${small[@]}" "$@"; }
+
+train --preset sudoku4 --iterations 30 --out whole
+grep -q 'of the puzzles solved' stdout || { cat stdout; fail "the result"; }
+[ -f whole/puzzles/train/all__inputs.npy ] || fail "no puzzles in the run"
+
+# Killed again and again it ends like one that was left alone.
+start_or_resume() {
+  if [ -f killed/config.json ]; then exec "$edelta" train --resume killed --quiet; fi
+  exec "$edelta" train "${small[@]}" --preset sudoku4 --iterations 30 --out killed
+}
+RANDOM=${EDELTA_TEST_SEED:-$$}
+for kill in 1 2; do
+  (start_or_resume) >/dev/null 2>&1 &
+  sleep "0.$((RANDOM % 5 + 3))"
+  kill -KILL $! 2>/dev/null || true
+  wait $! 2>/dev/null || true
+done
+(start_or_resume) >/dev/null 2>&1 || fail "it does not go on"
+cmp whole/best/model.safetensors killed/best/model.safetensors || fail "the best weights"
+cmp <(untimed_metrics whole) <(untimed_metrics killed) || fail "the metrics"
+cmp <("$edelta" eval whole --weights last --json | grep -v '"run"') \
+  <("$edelta" eval killed --weights last --json | grep -v '"run"') || fail "the last weights"
+
+# A signal saves.
+"$edelta" train "${small[@]}" --preset maze --size 7 --iterations 100000 --out stopped 2>stderr >/dev/null &
+for wait in $(seq 300); do [ -f stopped/checkpoint/checkpoint.safetensors ] || sleep 0.1; done
+kill -TERM $!; code=0; wait $! || code=$?
+[ "$code" = 143 ] && grep -q "edelta train --resume stopped" stderr || { cat stderr; fail "exit $code"; }
+
+# A folder of puzzles is recognised, mixers and the other kinds train.
+expect_exit 0 "$edelta" puzzles sudoku --size 4 --train 20 --test 5 --out folder
+for kind in "trm --mixer edelta" "hrm --h-layers 1" trm-hier6 "transformer --h-layers 1"; do
+  expect_exit 0 "$edelta" train --model $kind --data folder --width 16 --heads 2 --streams 2 --width-multiple 8 --layers 1 \
+    --h-cycles 1 --l-cycles 1 --puzzle-positions 1 --act-steps 2 --batch 4 --iterations 4 --out "kinds/${kind%% --h*}" --quiet
+done
+[ "$("$edelta" runs kinds --json | grep -c '"finished"')" = 4 ] || fail "not all kinds finished"
+expect_exit 0 "$edelta" runs kinds; grep -q 'trm-hier6  *folder' stdout || { cat stdout; fail "runs"; }
+expect_exit 0 "$edelta" compare whole killed --out page.html
+grep -q sudoku4 page.html || fail "the page"
+
+expect_exit 0 "$edelta" eval whole
+grep -q '10 puzzles of the test split' stdout && grep -qE '^ +2 +[0-9.e+-]+ +[0-9.]+ % ' stdout || { cat stdout; fail "the table"; }
+expect_exit 0 "$edelta" eval whole --split train --json
+grep -q '"puzzles": 80' stdout && grep -q '"q_halt_accuracy"' stdout || { cat stdout; fail "eval as JSON"; }
+expect_exit 0 "$edelta" eval whole --data folder
+expect_exit 2 "$edelta" eval stopped --data folder; one_line "the puzzles have 16 cells; the model was trained on 49"
+expect_exit 2 "$edelta" eval whole --submission s.json; one_line "goes with the test puzzles of ARC"
+
+echo '1... ..21 .1.. 2..4' >puzzle
+expect_exit 0 "$edelta" solve whole puzzle --steps
+[ "$(grep -c 'after step' stdout)" = 2 ] && grep -qE '^(not valid: .*|valid by the rules)$' stdout || { cat stdout; fail "solve"; }
+"$edelta" solve whole --json <puzzle >json
+grep -q '"kind": "sudoku"' json && grep -q '"1..."' json && grep -qE '"valid": (true|false)' json || { cat json; fail "solve as JSON"; }
+printf '#######\n#S....#\n#.###.#\n#.###.#\n#.###.#\n#....G#\n#######\n' | "$edelta" solve stopped >/dev/null || fail "a maze"
+
+refuse() { # TEXT PUZZLE
+  printf '%s' "$2" >bad
+  expect_exit 2 "$edelta" solve whole bad; one_line "bad: $1"
+}
+refuse "there is no puzzle" ""
+refuse "'x' is not of a 4×4 Sudoku" "x.3. ..21 .1.. 2..4"
+refuse "the givens contradict: row 1 has 1 twice" "1.31 ..2. .1.. 2..4"
+printf '[[1,2' >bad
+expect_exit 2 "$edelta" solve whole bad; one_line "bad is not valid JSON"
+refuse "row 1 has 1 cells; a 4×4 Sudoku has 4" '[[1],[1,2]]'
+expect_exit 2 "$edelta" solve nowhere puzzle; one_line "no run is there"
+expect_exit 2 "$edelta" inspect whole; one_line "solves puzzles"
+expect_exit 2 "$edelta" export whole --out x; one_line "solves puzzles"
+[ ! -e x ] || fail "something is left of what was refused"
+
+bad() { # TEXT ARGUMENTS...
+  local text=$1
+  shift
+  expect_exit 2 "$edelta" train "$@" --out none; one_line "$text"
+}
+bad "the puzzles are missing" --model trm
+bad "preset sudoku4 is for recursive models" --model gpt --preset sudoku4
+bad "--dropout is for other than recursive models" --model trm --preset sudoku4 --dropout 0.1
+bad "dataset.json" --model trm --data "$work"
+[ ! -e none ] || fail "a run is left of what was refused"
+# ARC: the views of a task vote, and what they say becomes a submission.
+mkdir arc
+echo '{"e":{"train":[{"input":[[1,2]],"output":[[2,1]]}],"test":[{"input":[[3,4]]}]}}' >arc/x_evaluation_challenges.json
+echo '{"e":[[[4,3]]]}' >arc/x_evaluation_solutions.json
+expect_exit 0 "$edelta" puzzles arc --from arc --subsets evaluation --test-sets evaluation --aug 3 --out views
+expect_exit 0 "$edelta" train --model trm --data views --width 16 --heads 2 --width-multiple 8 --layers 1 --act-steps 1 \
+  --h-cycles 1 --l-cycles 1 --batch 2 --iterations 1 --out voted --quiet
+expect_exit 0 "$edelta" eval voted --submission submission.json
+grep -q '4 puzzles of the test split' stdout && grep -q 'pass@2: ' stdout || { cat stdout; fail "the votes"; }
+grep -q '"attempt_1"' submission.json && grep -q '"attempt_2"' submission.json || fail "the submission"
+expect_exit 2 "$edelta" eval voted --submission submission.json; one_line "--force"
+expect_exit 2 "$edelta" eval whole --submission other.json; one_line "test puzzles of ARC"
+[ ! -e other.json ] || fail "a submission without ARC"
+echo "puzzles are learnt and solved"
