@@ -14,36 +14,10 @@ namespace edelta::bench {
 namespace {
 
 using models::Mixer;
-using torch::Tensor;
 
 constexpr std::array kModels{
     PuzzleModel{"trm", false, Mixer::none}, PuzzleModel{"trm-mlp", true, Mixer::none},
     PuzzleModel{"trm-jpmhc", false, Mixer::jpmhc}, PuzzleModel{"trm-edelta", false, Mixer::edelta}};
-
-// Multiply-adds of a level for one position of the forward pass, those of attention's scores and
-// sums apart: these cost two and a half times as much on the way back, linear maps twice.
-struct LevelWork {
-  LevelWork(const models::RecursiveModel& model) {
-    const models::RecursiveConfig& config = model.config();
-    for (const auto& item : model.named_parameters()) {
-      const Tensor& weight = item.value();
-      if (!item.key().starts_with("L_level.") || weight.dim() != 2) continue;
-      const auto numbers = static_cast<double>(weight.numel());
-      // A map over positions works once for each channel of a sequence.
-      const bool over_positions = item.key().find(".mlp_t.") != std::string::npos;
-      maps += over_positions ? numbers * static_cast<double>(config.hidden_size) /
-                                   static_cast<double>(config.positions())
-                             : numbers;
-      if (item.key().ends_with("o_proj.weight")) {
-        attention += 2 * static_cast<double>(config.positions() * weight.size(1));
-      }
-    }
-  }
-  double forward() const { return 2 * (maps + attention); }
-  double forward_and_backward() const { return 6 * maps + 7 * attention; }
-
-  double maps = 0, attention = 0;
-};
 
 class PuzzleSubject : public Subject {
  public:
@@ -77,16 +51,7 @@ class PuzzleSubject : public Subject {
 
   int64_t tokens() const override { return rows_ * model_.config().positions(); }
 
-  double gflop() const override {
-    const models::RecursiveConfig& config = model_.config();
-    const LevelWork level(model_);
-    const auto calls = static_cast<double>(config.L_cycles + 1);
-    const auto without_gradient = static_cast<double>(config.H_cycles - 1);
-    const auto head = static_cast<double>(config.hidden_size * config.vocab_size);
-    const double a_position =
-        calls * (without_gradient * level.forward() + level.forward_and_backward()) + 6 * head;
-    return 1e-9 * static_cast<double>(tokens()) * a_position;
-  }
+  double gflop() const override { return model_.step_gflop(rows_); }
 
  private:
   static train::RecursiveProtocol protocol() {

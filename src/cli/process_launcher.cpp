@@ -68,6 +68,9 @@ struct MeasurementArguments {
         "generate", request.run.string(),           "--samples", std::to_string(request.samples),
         "--tokens", std::to_string(request.tokens), "--seed",    std::to_string(request.seed)};
   }
+  Arguments operator()(const reproduce::SolvePuzzle& request) const {
+    return {"solve", request.run.string(), "--test", std::to_string(request.test), "--steps"};
+  }
   Arguments operator()(const probes::ReflectionProbeOptions& options) const {
     Arguments arguments{"reflect",
                         "--samples",

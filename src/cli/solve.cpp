@@ -1,7 +1,6 @@
 // edelta solve: a recursive run's answer to one puzzle, and whether it is right by the rules.
 #include <fmt/format.h>
 
-#include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -16,13 +15,14 @@
 #include "data/puzzles/puzzle_text.h"
 #include "data/puzzles/sudoku.h"
 #include "edelta/base/error.h"
-#include "edelta/ops/puzzle.h"
+#include "edelta/infer/solve.h"
 
 namespace edelta::cli {
 namespace {
 
 using data::PuzzleShape;
 using data::PuzzleTokens;
+using infer::Belief;
 using nlohmann::ordered_json;
 
 constexpr const char* kStream = "-";  // standard input
@@ -30,30 +30,15 @@ constexpr std::size_t kMostBytes = std::size_t{1} << 20;
 
 struct SolveOptions : RunOptions {
   std::string puzzle = kStream;
+  int64_t test = 0;  // one of the run's own instead, from 1
   bool steps = false;
 };
 
-// What the model believes after a step.
-struct Belief {
-  PuzzleTokens answer;
-  double probability = 0;  // that it is right
+// What is to be solved, and the answer where it is known.
+struct Exercise {
+  PuzzleTokens puzzle;
+  PuzzleTokens expected = {};
 };
-
-std::vector<Belief> think(models::RecursiveModel& model, const PuzzleTokens& puzzle) {
-  const torch::NoGradGuard no_grad;
-  const torch::Tensor cells = torch::tensor(puzzle, torch::kInt64).unsqueeze(0);
-  const models::PuzzleBatch batch{cells, torch::full_like(cells, ops::kIgnoredCell),
-                                  torch::zeros({1}, torch::kInt64)};
-  std::vector<Belief> beliefs;
-  models::State carry;
-  for (int64_t step = 0; step < model.config().halt_max_steps; ++step) {
-    const models::PuzzleOutput output = model.step(batch, carry);
-    const torch::Tensor answer = output.predictions.flatten().to(torch::kInt32).contiguous();
-    beliefs.push_back({{answer.data_ptr<int32_t>(), answer.data_ptr<int32_t>() + answer.numel()},
-                       1 / (1 + std::exp(-output.q_halt.item<double>()))});
-  }
-  return beliefs;
-}
 
 // A cell, with what the model filled in set off from what was given.
 std::string cell_text(const PuzzleShape& shape, int32_t given, int32_t answer) {
@@ -80,20 +65,9 @@ std::string grid_text(const PuzzleShape& shape, const PuzzleTokens& puzzle,
   return text;
 }
 
-ordered_json grid_json(const PuzzleShape& shape, const PuzzleTokens& cells) {
-  ordered_json rows = ordered_json::array();
-  for (int row = 0; row < shape.size; ++row) {
-    std::string line;
-    for (int column = 0; column < shape.size; ++column) {
-      line += data::puzzle_symbol(shape, cells[row * shape.size + column]);
-    }
-    rows.push_back(line);
-  }
-  return rows;
-}
-
-void print_beliefs(const SolveOptions& options, const PuzzleShape& shape,
-                   const PuzzleTokens& puzzle, const std::vector<Belief>& beliefs) {
+void print_beliefs(const SolveOptions& options, const PuzzleShape& shape, const Exercise& exercise,
+                   const std::vector<Belief>& beliefs) {
+  const PuzzleTokens& puzzle = exercise.puzzle;
   for (size_t i = 0; i < beliefs.size(); ++i) {
     const bool last = i + 1 == beliefs.size();
     if (!last && !options.steps) continue;
@@ -108,26 +82,43 @@ void print_beliefs(const SolveOptions& options, const PuzzleShape& shape,
 }
 
 void print_beliefs_json(const SolveOptions& options, const PuzzleShape& shape,
-                        const PuzzleTokens& puzzle, const std::vector<Belief>& beliefs) {
+                        const Exercise& exercise, const std::vector<Belief>& beliefs) {
+  const PuzzleTokens& puzzle = exercise.puzzle;
   const std::string fault = fault_of(shape, puzzle, beliefs.back().answer);
   ordered_json out{{"run", options.run},
                    {"weights", options.which},
                    {"kind", enum_to_string(shape.kind)},
                    {"size", shape.size},
-                   {"puzzle", grid_json(shape, puzzle)},
-                   {"solution", grid_json(shape, beliefs.back().answer)},
+                   {"puzzle", puzzle_rows(shape, puzzle)},
+                   {"solution", puzzle_rows(shape, beliefs.back().answer)},
                    {"belief", beliefs.back().probability},
                    {"valid", fault.empty()}};
   if (!fault.empty()) out["fault"] = fault;
+  if (!exercise.expected.empty()) out["expected"] = puzzle_rows(shape, exercise.expected);
   if (options.steps) {
     ordered_json& steps = out["steps"] = ordered_json::array();
     for (const Belief& belief : beliefs) {
-      steps.push_back({{"solution", grid_json(shape, belief.answer)},
+      steps.push_back({{"solution", puzzle_rows(shape, belief.answer)},
                        {"belief", belief.probability},
                        {"valid", fault_of(shape, puzzle, belief.answer).empty()}});
     }
   }
   print_json(out);
+}
+
+Exercise given_exercise(const SolveOptions& options, const PuzzleShape& shape) {
+  const bool stream = options.puzzle == kStream;
+  const std::string text =
+      stream ? read_standard_input(kMostBytes) : base::read_text(options.puzzle, kMostBytes);
+  return {data::parse_puzzle(shape, text, stream ? "standard input" : options.puzzle)};
+}
+
+Exercise test_exercise(const SolveOptions& options) {
+  const train::RunFolder run = options.folder();
+  const data::PuzzleData puzzles =
+      train::load_run_puzzles(run, run.read_manifest(), options.data, /*sees_run=*/true);
+  const data::PuzzleExample found = data::example_of(puzzles.test, options.test);
+  return {found.input, found.label};
 }
 
 void run_solve(const SolveOptions& options) {
@@ -138,14 +129,11 @@ void run_solve(const SolveOptions& options) {
     throw InputError(
         fmt::format("{}: its puzzles are neither Sudoku nor mazes; see edelta eval", options.run));
   }
-  const bool stream = options.puzzle == kStream;
-  const std::string text =
-      stream ? read_standard_input(kMostBytes) : base::read_text(options.puzzle, kMostBytes);
-  const PuzzleTokens puzzle =
-      data::parse_puzzle(*shape, text, stream ? "standard input" : options.puzzle);
-  const std::vector<Belief> beliefs = think(*model, puzzle);
-  options.json ? print_beliefs_json(options, *shape, puzzle, beliefs)
-               : print_beliefs(options, *shape, puzzle, beliefs);
+  const Exercise exercise =
+      options.test > 0 ? test_exercise(options) : given_exercise(options, *shape);
+  const std::vector<Belief> beliefs = infer::solve(*model, exercise.puzzle);
+  options.json ? print_beliefs_json(options, *shape, exercise, beliefs)
+               : print_beliefs(options, *shape, exercise, beliefs);
 }
 
 }  // namespace
@@ -155,16 +143,21 @@ void add_solve(CLI::App& app) {
       app.add_subcommand("solve", "Solve a Sudoku or a maze with a run, and check the answer");
   auto options = std::make_shared<SolveOptions>();
   add_run_options(*command, *options);
-  command->add_option("PUZZLE", options->puzzle, "File with the puzzle; - is standard input")
-      ->type_name("FILE")
-      ->capture_default_str();
+  CLI::Option* puzzle =
+      command->add_option("PUZZLE", options->puzzle, "File with the puzzle; - is standard input")
+          ->type_name("FILE")
+          ->capture_default_str();
+  command->add_option("--test", options->test, "One of the run's own test puzzles, from 1")
+      ->check(CLI::PositiveNumber)
+      ->excludes(puzzle);
   command->add_flag("--steps", options->steps, "Show what the model believes after each step");
   command->footer(
       "A Sudoku is its digits, 0 or . for a blank, with any spaces and lines between them. A maze\n"
       "is lines of #, space or . for a passage, S and G; the way is marked o. JSON is taken too:\n"
       "a list of rows, each a string or a list of numbers.\n\n"
       "Examples:\n  echo '1... ..21 .1.. 2..4' | edelta solve runs/mine\n"
-      "  edelta solve runs/mine maze.txt --steps");
+      "  edelta solve runs/mine maze.txt --steps\n"
+      "  edelta solve runs/mine --test 1 --steps");
   command->callback([options] { run_solve(*options); });
 }
 

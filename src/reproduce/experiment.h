@@ -27,6 +27,8 @@ struct Variant {
   std::string paper_gamma = {};          // final γ, in the paper's words
   // Of the training, over the suite's.
   nlohmann::json train = nlohmann::json::object();
+  // Of a recursive model: as wide as gives it the parameters that it has without a mixer.
+  bool matched = false;
 };
 
 // Stands for a task where language models are trained on the suite's text.
@@ -36,11 +38,12 @@ inline constexpr const char* kText = "text";
 struct TrainingTable {
   std::string id;
   std::string title;
-  std::string task;  // or kText
+  std::string task;  // or kText, or a preset of recursive models, which makes their puzzles
   double scale = 1;  // the unit of the losses
   std::vector<Variant> variants;
   bool gates = false;    // show the final γ
   bool plateau = false;  // show when the plateau of predicting zero was left
+  bool puzzles = false;  // of recursive models
   std::string note = {};
   std::optional<double> noise_floor = {};  // of the loss, where the targets are noisy
 

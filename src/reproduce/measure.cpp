@@ -7,6 +7,7 @@
 #include "edelta/models/parameter_count.h"
 #include "edelta/models/registry.h"
 #include "edelta/train/run_folder.h"
+#include "reproduce/solve_puzzle.h"
 #include "reproduce/write_samples.h"
 
 namespace edelta::reproduce {
@@ -33,6 +34,7 @@ struct Measure {
         probes::inspect_operators(*model, data->validation_input(probe.sequences)));
   }
   ordered_json operator()(const WriteSamples& request) const { return write_samples(request); }
+  ordered_json operator()(const SolvePuzzle& request) const { return solve_puzzle(request); }
   ordered_json operator()(probes::ReflectionProbeOptions options) const {
     options.workers = base::threads();
     return to_json(probe_reflection(options), options);

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "edelta/data/tokens.h"
+#include "edelta/models/recursive.h"
 #include "edelta/train/training_data.h"
 #include "reproduce/experiments/experiments.h"
 
@@ -16,6 +17,35 @@ using nlohmann::json;
 
 std::string text_of(const nlohmann::ordered_json& value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+train::TrainConfig puzzle_config(const SuitePreset& preset, const TrainingTable& table,
+                                 const Variant& variant, uint64_t seed, const std::string& source) {
+  json given = preset.puzzles.value(table.task, json::object());
+  given["preset"] = table.task;
+  given["model"].update(variant.settings);
+  given["model"]["model"] = variant.model;
+  given["train"].update(variant.train);
+  given["train"]["seed"] = seed;
+  train::TrainConfig config = train::train_config_from_json(given, source);
+  if (!variant.matched) return config;
+  models::RecursiveConfig plain = config.recursive->model;
+  plain.mixer_type = models::Mixer::none;
+  plain.mixer_operator = true;
+  config.recursive->model =
+      models::matched_to(config.recursive->model, models::count_parameters(plain));
+  return config;
+}
+
+// How the task of a configuration and its model are called.
+std::string subject_of(const train::TrainConfig& config) {
+  const std::string task = config.recursive ? config.preset : config.task_name();
+  return (task.empty() ? kText : task) + "-" + config.model_name();
+}
+
+nlohmann::ordered_json model_settings(const train::TrainConfig& config) {
+  return config.recursive ? models::to_json(config.recursive->model)
+                          : models::to_json(config.model);
 }
 
 }  // namespace
@@ -54,13 +84,14 @@ void Plan::add_timing(const std::string& name, Request request, double seconds) 
 train::TrainConfig training_config(const SuiteFolder& folder, const SuitePreset& preset,
                                    const TrainingTable& table, const Variant& variant,
                                    uint64_t seed) {
+  const std::string source = table.id + ", " + variant.label;
+  if (table.puzzles) return puzzle_config(preset, table, variant, seed, source);
   json model = variant.settings;
   model["model"] = variant.model;
   json train = table.on_text() ? preset.text_train : preset.train;
   train.update(variant.train);
   train["seed"] = seed;
   json given{{"train", train}, {"model", model}};
-  const std::string source = table.id + ", " + variant.label;
   if (!table.on_text()) {
     given.update({{"preset", preset.train_preset}, {"task", table.task}});
     return train::train_config_from_json(given, source);
@@ -80,15 +111,15 @@ bool same_run(const train::TrainConfig& a, const train::TrainConfig& b) {
 }
 
 std::string run_name(const train::TrainConfig& config) {
-  json given{{"preset", config.preset}, {"model", {{"model", config.model.model}}}};
+  json given{{"preset", config.preset}, {"model", {{"model", config.model_name()}}}};
   if (config.task) {
     given["task"] = config.task->task;
-  } else {
+  } else if (!config.recursive) {
     given["data"] = config.data;
     given["model"].update({{"head", "token"}, {"vocab_size", config.model.vocab_size}});
   }
   const train::TrainConfig usual = train::train_config_from_json(given, config.preset);
-  std::string name = (config.task ? config.task->task : kText) + "-" + config.model.model;
+  std::string name = subject_of(config);
   const auto add_differences = [&](const nlohmann::ordered_json& here,
                                    const nlohmann::ordered_json& usually,
                                    const std::set<std::string>& left_out) {
@@ -97,7 +128,7 @@ std::string run_name(const train::TrainConfig& config) {
       name += fmt::format("-{}={}", key, text_of(value));
     }
   };
-  add_differences(models::to_json(config.model), models::to_json(usual.model), {});
+  add_differences(model_settings(config), model_settings(usual), {});
   // A suite has one length and one rhythm, and the seed stands at the end.
   add_differences(fields_to_json(config.train), fields_to_json(usual.train),
                   {"iterations", "warmup", "eval_interval", "seed"});

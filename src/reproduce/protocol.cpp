@@ -77,7 +77,8 @@ std::optional<ProtocolSummary> summarise_protocol(const SuitePreset& preset,
   std::set<std::string> trained, tasks;
   for (const Experiment& experiment : experiments) {
     for (const TrainingTable& table : experiment.trainings) {
-      if (table.on_text()) continue;  // not the paper's, and by a protocol of its own
+      // Not the paper's, and by protocols of their own.
+      if (table.on_text() || table.puzzles) continue;
       tasks.insert(table.task);
       for (const Variant& variant : table.variants) trained.insert(variant.model);
     }

@@ -23,7 +23,7 @@ struct RunOutcome {
   double best_val_loss = 0, final_val_loss = 0;
   double parameters = 0;
   double seconds = 0;                      // of training, validation included
-  std::map<std::string, double> measures;  // of text: perplexity, bits_per_byte
+  std::map<std::string, double> measures;  // of text: perplexity, …; of puzzles: accuracy, …
   MachineSummary machine;
 };
 

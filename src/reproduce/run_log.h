@@ -14,7 +14,8 @@ namespace edelta::reproduce {
 struct LoggedStep {
   int64_t iteration = 0;
   std::optional<double> train_loss = {}, val_loss = {}, gradient_norm = {};
-  std::vector<double> gamma = {};  // of every operator
+  std::optional<double> exact_accuracy = {};  // of puzzles, at a validation
+  std::vector<double> gamma = {};             // of every operator
 };
 
 using RunLog = std::vector<LoggedStep>;

@@ -4,6 +4,7 @@
 
 #include "edelta/base/machine.h"
 #include "edelta/models/model.h"
+#include "edelta/models/recursive.h"
 #include "edelta/train/run_folder.h"
 #include "reproduce/run_archive.h"
 
@@ -27,17 +28,29 @@ int64_t last_iteration(const std::filesystem::path& metrics) {
   return at == std::string::npos ? 0 : std::atoll(tail.c_str() + at + key.size());
 }
 
+// Of one row of a batch.
+double row_gflop(const train::TrainConfig& config) {
+  if (config.recursive) {
+    return models::RecursiveModel(config.recursive->model, /*seed=*/0).step_gflop(1);
+  }
+  const int64_t positions = config.task ? config.task->steps : config.model.block_size;
+  return models::make_model(config.model)->step_gflop(1, positions);
+}
+
+// What takes about the same time for the same work.
+std::string kind_of(const train::TrainConfig& config) {
+  if (!config.recursive) return config.model_name();
+  return config.model_name() + "-" + enum_to_string(config.recursive->model.mixer_type);
+}
+
 }  // namespace
 
 double RunTimes::work(const Training& training) {
   const train::TrainConfig& config = training.config;
   const train::Protocol& protocol = config.train;
-  const std::string key = models::to_json(config.model).dump();
+  const std::string key = to_json(config)["model"].dump();
   const auto [found, added] = gflop_.try_emplace(key, 0);
-  if (added) {
-    const int64_t positions = config.task ? config.task->steps : config.model.block_size;
-    found->second = models::make_model(config.model)->step_gflop(1, positions);
-  }
+  if (added) found->second = row_gflop(config);
   return found->second *
          static_cast<double>(protocol.batch * protocol.accumulate * protocol.iterations);
 }
@@ -56,14 +69,14 @@ void RunTimes::learn(const Step& step) {
   const Training* training = step.training();
   if (training == nullptr) return;
   const double seconds = training_seconds(train::RunFolder(training->folder).result_file());
-  for (Rate* rate : {&by_model_[training->config.model.model], &overall_}) {
+  for (Rate* rate : {&by_model_[kind_of(training->config)], &overall_}) {
     rate->work += work(*training);
     rate->seconds += seconds;
   }
 }
 
 double RunTimes::seconds(const Training& training) {
-  const Rate& own = by_model_[training.config.model.model];
+  const Rate& own = by_model_[kind_of(training.config)];
   const Rate& rate = own.seconds > 0 ? own : overall_;
   if (rate.seconds > 0) return work(training) * rate.seconds / rate.work;
   return work(training) / first_rate() +

@@ -42,9 +42,15 @@ struct WriteSamples {
   uint64_t seed = 42;
 };
 
-using Request =
-    std::variant<verify::TheoremOptions, CountParameters, ProbeNorms, ProbeOperators, WriteSamples,
-                 probes::ReflectionProbeOptions, probes::DepthProbeOptions, bench::BenchOptions>;
+// Lets the best model of a finished run on puzzles solve one of its test puzzles.
+struct SolvePuzzle {
+  std::filesystem::path run;
+  int64_t test = 1;  // which, from 1
+};
+
+using Request = std::variant<verify::TheoremOptions, CountParameters, ProbeNorms, ProbeOperators,
+                             WriteSamples, SolvePuzzle, probes::ReflectionProbeOptions,
+                             probes::DepthProbeOptions, bench::BenchOptions>;
 struct Measurement {
   Request request;
   std::filesystem::path file;  // of the JSON that it yields

@@ -7,12 +7,32 @@
 namespace edelta::reproduce {
 namespace {
 
+// Of one small size, so that a run takes a minute or two of one core.
+nlohmann::json quick_puzzles() {
+  const nlohmann::json model{{"hidden_size", 64}, {"L_cycles", 2}, {"halt_max_steps", 4}};
+  const nlohmann::json train{{"iterations", 1000}, {"eval_interval", 100}, {"batch", 32}};
+  return {
+      {"sudoku4", {{"train", {{"iterations", 1000}, {"eval_interval", 100}}}}},
+      {"sudoku6", {{"train", train}, {"model", model}, {"puzzles", {{"train", 5000}}}}},
+      {"maze", {{"train", train}, {"model", model}, {"puzzles", {{"size", 7}, {"train", 4000}}}}}};
+}
+
+nlohmann::json smoke_puzzles() {
+  const nlohmann::json settings{
+      {"train", {{"iterations", 6}, {"eval_interval", 3}, {"batch", 4}}},
+      {"model",
+       {{"hidden_size", 32}, {"L_cycles", 1}, {"halt_max_steps", 2}, {"width_multiple", 16}}},
+      {"puzzles", {{"train", 20}, {"test", 5}, {"views", 0}}}};
+  return {{"sudoku4", settings}, {"sudoku6", settings}, {"maze", settings}};
+}
+
 const std::vector<SuitePreset>& suite_presets() {
   static const std::vector<SuitePreset> all{
       {.name = "paper", .train_preset = "paper", .seeds = {42, 123, 456}},
       {.name = "quick",
        .train_preset = "quick",
        .text_train = {{"iterations", 600}, {"eval_interval", 200}},
+       .puzzles = quick_puzzles(),
        .seeds = {42, 123, 456}},
       // Everything once, as a test; too short to learn much.
       {.name = "smoke",
@@ -20,6 +40,7 @@ const std::vector<SuitePreset>& suite_presets() {
        .train = {{"iterations", 150}},
        .text_preset = "smoke",
        .text_train = {{"iterations", 20}},
+       .puzzles = smoke_puzzles(),
        .comparable = false,
        .seeds = {42},
        .measurement_share = 0.1,

@@ -22,6 +22,8 @@ struct SuitePreset {
   // The same for language models.
   std::string text_preset = "chars";
   nlohmann::json text_train = nlohmann::json::object();
+  // The same for recursive models, by the preset that makes their puzzles: train, model, puzzles.
+  nlohmann::json puzzles = nlohmann::json::object();
   // Trains long enough that the losses are put beside the paper's; else they are not compared.
   bool comparable = true;
   std::vector<uint64_t> seeds;

@@ -19,21 +19,6 @@ std::string colour_of(const Variant& variant) {
   return variant.label == variant.model ? variant.model : "";
 }
 
-Panel curves_panel(RunArchive& archive, const TrainingTable& table, LoggedQuantity quantity,
-                   const std::string& label) {
-  Panel panel{.title = table.short_title(), .x = {"iteration"}, .y = {label, true}};
-  for (const Variant& variant : table.variants) {
-    std::vector<std::map<double, double>> runs;
-    for (const RunRecord* run : archive.finished(table, variant)) {
-      runs.push_back(logged(run->log, quantity));
-    }
-    const Curve curve = over_runs(runs);
-    if (curve.empty()) continue;
-    panel.series.push_back(series(variant.label, colour_of(variant), LineStyle::solid, curve));
-  }
-  return panel;
-}
-
 void add_noise_floor(const TrainingTable& table, Panel& panel) {
   if (table.noise_floor) panel.reference_lines.push_back({*table.noise_floor, "noise floor"});
 }
@@ -75,6 +60,21 @@ Panel gates_panel(RunArchive& archive, const TrainingTable& table, const Variant
 
 }  // namespace
 
+Panel curves_panel(RunArchive& archive, const TrainingTable& table, LoggedQuantity quantity,
+                   const AxisTitle& y) {
+  Panel panel{.title = table.short_title(), .x = {"iteration"}, .y = y};
+  for (const Variant& variant : table.variants) {
+    std::vector<std::map<double, double>> runs;
+    for (const RunRecord* run : archive.finished(table, variant)) {
+      runs.push_back(logged(run->log, quantity));
+    }
+    const Curve curve = over_runs(runs);
+    if (curve.empty()) continue;
+    panel.series.push_back(series(variant.label, colour_of(variant), LineStyle::solid, curve));
+  }
+  return panel;
+}
+
 std::vector<Series> gate_series(const RunLog& log) {
   std::vector<Curve> gates;
   for (const LoggedStep& step : log) {
@@ -113,10 +113,11 @@ std::set<size_t> finished_counts(const Experiment& experiment, RunArchive& archi
 Figure dynamics_figure(const Experiment& experiment, RunArchive& archive) {
   std::vector<Panel> panels;
   for (const TrainingTable& table : experiment.trainings) {
-    Panel losses = curves_panel(archive, table, &LoggedStep::val_loss, "validation loss");
+    Panel losses = curves_panel(archive, table, &LoggedStep::val_loss, {"validation loss", true});
     add_noise_floor(table, losses);
     panels.push_back(losses);
-    panels.push_back(curves_panel(archive, table, &LoggedStep::gradient_norm, "gradient norm"));
+    panels.push_back(
+        curves_panel(archive, table, &LoggedStep::gradient_norm, {"gradient norm", true}));
   }
   return figure(experiment.name + "-dynamics", experiment.title + ": training dynamics",
                 fmt::format("Validation loss and gradient norm before clipping: {}.",

@@ -6,6 +6,9 @@
 
 namespace edelta::reproduce {
 
+// A logged quantity against the iteration: for each variant the mean over seeds with its range.
+Panel curves_panel(RunArchive& archive, const TrainingTable& table, LoggedQuantity quantity,
+                   const AxisTitle& y);
 // Validation loss and gradient norm against the iteration.
 Figure dynamics_figure(const Experiment& experiment, RunArchive& archive);
 // That figure alone.

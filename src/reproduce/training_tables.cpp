@@ -29,20 +29,6 @@ std::optional<double> mean_of(const std::vector<double>& values) {
   return result ? std::optional(result->mean) : std::nullopt;
 }
 
-// The γ of all operators at the end of all runs: "0.02–0.98, mean 0.51".
-std::string final_gates(const Runs& runs) {
-  std::vector<double> gates;
-  for (const RunRecord* run : runs) {
-    const auto last = std::find_if(run->log.rbegin(), run->log.rend(),
-                                   [](const LoggedStep& step) { return !step.gamma.empty(); });
-    if (last == run->log.rend()) continue;
-    gates.insert(gates.end(), last->gamma.begin(), last->gamma.end());
-  }
-  if (gates.empty()) return "";
-  const auto [least, most] = std::minmax_element(gates.begin(), gates.end());
-  return fmt::format("{:.3f}–{:.3f}, mean {:.3f}", *least, *most, statistics(gates)->mean);
-}
-
 // The first validation after which the loss stays below half of what predicting zero gives: the
 // tasks' vectors have length 1. Nothing where it never does.
 std::optional<int64_t> plateau_left(const RunRecord& run) {
@@ -185,6 +171,28 @@ std::vector<double> final_losses(const Runs& runs) {
   std::vector<double> losses;
   for (const RunRecord* run : runs) losses.push_back(run->outcome->final_val_loss);
   return losses;
+}
+
+std::vector<double> measured(const Runs& runs, const std::string& measure) {
+  std::vector<double> values;
+  for (const RunRecord* run : runs) {
+    const auto found = run->outcome->measures.find(measure);
+    if (found != run->outcome->measures.end()) values.push_back(found->second);
+  }
+  return values;
+}
+
+std::string final_gates(const Runs& runs) {
+  std::vector<double> gates;
+  for (const RunRecord* run : runs) {
+    const auto last = std::find_if(run->log.rbegin(), run->log.rend(),
+                                   [](const LoggedStep& step) { return !step.gamma.empty(); });
+    if (last == run->log.rend()) continue;
+    gates.insert(gates.end(), last->gamma.begin(), last->gamma.end());
+  }
+  if (gates.empty()) return "";
+  const auto [least, most] = std::minmax_element(gates.begin(), gates.end());
+  return fmt::format("{:.3f}–{:.3f}, mean {:.3f}", *least, *most, statistics(gates)->mean);
 }
 
 std::vector<Variant> five(const std::vector<PaperValue>& paper) {

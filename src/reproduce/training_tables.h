@@ -20,6 +20,10 @@ std::vector<Table> training_tables(const Experiment& experiment, RunArchive& arc
 
 // Over the finished runs.
 std::vector<double> final_losses(const std::vector<const RunRecord*>& runs);
+// What else was measured at their ends, where it was.
+std::vector<double> measured(const std::vector<const RunRecord*>& runs, const std::string& measure);
+// The γ of all operators at the end of all runs: "0.02–0.98, mean 0.51"; empty without gates.
+std::string final_gates(const std::vector<const RunRecord*>& runs);
 
 // The five architectures of the paper, in its order, with its losses.
 std::vector<Variant> five(const std::vector<PaperValue>& paper);

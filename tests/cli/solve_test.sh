@@ -60,6 +60,10 @@ expect_exit 0 "$edelta" solve whole puzzle --steps
 grep -q '"kind": "sudoku"' json && grep -q '"1..."' json && grep -qE '"valid": (true|false)' json || { cat json; fail "solve as JSON"; }
 printf '#######\n#S....#\n#.###.#\n#.###.#\n#.###.#\n#....G#\n#######\n' | "$edelta" solve stopped >/dev/null || fail "a maze"
 
+expect_exit 0 "$edelta" solve whole --test 2 --json
+grep -q '"expected": \[' stdout || { cat stdout; fail "a test puzzle's answer"; }
+expect_exit 2 "$edelta" solve whole --test 100000; one_line "there is no puzzle 100000"
+
 refuse() { # TEXT PUZZLE
   printf '%s' "$2" >bad
   expect_exit 2 "$edelta" solve whole bad; one_line "bad: $1"

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 #include "edelta/base/error.h"
 #include "edelta/base/safetensors.h"
@@ -82,6 +84,68 @@ TEST(Recursive, EveryRowOfALiveMixerGetsAGradient) {
   EXPECT_EQ(dead_rows("live"), 0);
   // u and v of four streams, and β.
   EXPECT_EQ(dead_rows("published"), 9);
+}
+
+// Without its operator a mixer is what the operator does at the identity: γ = 1 and u = v = 0.
+TEST(Recursive, WithoutItsOperatorAMixerOnlyRoutes) {
+  const RecursiveConfig with =
+      small_config({{"mixer_type", "edelta"}, {"mixer_init", "published"}});
+  RecursiveConfig without = with;
+  without.mixer_operator = false;
+  RecursiveModel hybrid(with, 3), control(without, 3);
+  const torch::NoGradGuard no_grad;
+  hybrid.to(torch::kFloat64);
+  control.to(torch::kFloat64);
+  auto parameters = hybrid.named_parameters();
+  for (auto& item : control.named_parameters()) {
+    EXPECT_EQ(item.key().find("geo_proj"), std::string::npos) << item.key();
+    item.value().copy_(torch::randn_like(item.value()) / 4);
+    parameters[item.key()].copy_(item.value());
+  }
+  for (auto& item : hybrid.named_buffers()) control.named_buffers()[item.key()].copy_(item.value());
+  for (auto& item : parameters) {
+    if (item.key().ends_with("geo_proj.2.bias")) item.value()[-1] = 1e3;  // γ = 1
+  }
+  State one, other;
+  const PuzzleOutput a = hybrid.step(small_batch(5), one), b = control.step(small_batch(5), other);
+  EXPECT_TRUE(torch::allclose(a.logits, b.logits, 1e-12, 1e-12));
+  EXPECT_TRUE(b.gates.empty());
+  EXPECT_EQ(b.gate_loss.item<double>(), 0);
+}
+
+TEST(Recursive, WidthsMatchANumberOfParameters) {
+  const int64_t wanted = count_parameters(small_config());
+  const RecursiveConfig config = small_config({{"mixer_type", "jpmhc"}});
+  const RecursiveConfig matched = matched_to(config, wanted);
+  EXPECT_EQ(matched.puzzle_emb_ndim, matched.hidden_size);
+  const auto distance = [&](int64_t more) {
+    RecursiveConfig other = matched;
+    other.hidden_size += more;
+    other.puzzle_emb_ndim += more;
+    return std::llabs(count_parameters(other) - wanted);
+  };
+  const int64_t unit = std::lcm(config.n_streams, 2 * config.num_heads);
+  EXPECT_LE(distance(0), distance(unit));
+  EXPECT_LE(distance(0), distance(-unit));
+}
+
+// Of linear maps: 2 a weight and position forward, 4 more on the way back.
+TEST(Recursive, AStepCostsWhatItsCallsCost) {
+  const auto gflop = [](const json& options) {
+    return RecursiveModel(small_config(options), 1).step_gflop(1);
+  };
+  const json plain{{"mlp_t", true}, {"H_cycles", 1}, {"L_cycles", 1}};
+  const RecursiveConfig config = small_config(plain);
+  const auto n = [](int64_t value) { return static_cast<double>(value); };
+  const double positions = n(config.positions()), width = n(config.hidden_size);
+  const double mlp = 3 * width * n(config.inner_width(config.hidden_size)) * positions;
+  const double mlp_t = 3 * positions * n(config.inner_width(config.positions())) * width;
+  const double head = width * n(config.vocab_size) * positions;
+  const double layers = n(config.L_layers);
+  EXPECT_NEAR(gflop(plain), 1e-9 * 6 * (2 * layers * (mlp + mlp_t) + head), 1e-15);
+  json twice = plain;
+  twice["H_cycles"] = 2;  // the first without gradient
+  EXPECT_NEAR(gflop(twice) - gflop(plain), 1e-9 * 2 * 2 * layers * (mlp + mlp_t), 1e-15);
 }
 
 TEST(Recursive, RowsThatHaltedTakeNewPuzzlesAndOthersStay) {
@@ -195,6 +259,7 @@ TEST(Recursive, RefusesWhatCannotBe) {
   refused({{"puzzle_emb_ndim", 17}}, "room for 16");
   refused({{"kind", "trm-hier6"}, {"L_cycles", 7}}, "from 1 to 6");
   refused({{"mixer_type", "mhc"}}, "none, jpmhc, edelta");
+  refused({{"mixer_type", "jpmhc"}, {"mixer_operator", false}}, "mixer_operator");
 }
 
 }  // namespace

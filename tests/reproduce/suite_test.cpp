@@ -11,8 +11,8 @@
 #include "edelta/train/run_folder.h"
 #include "expect_error.h"
 #include "reproduce/collect.h"
+#include "reproduce/experiments/comparison_verdict.h"
 #include "reproduce/experiments/experiments.h"
-#include "reproduce/experiments/language_verdict.h"
 #include "reproduce/measure.h"
 #include "reproduce/plan.h"
 #include "reproduce/step_status.h"
@@ -60,12 +60,13 @@ void expect_paper(const std::string& name, const std::string& id, const Values& 
 TEST(Suite, HasTheExperimentsByName) {
   std::vector<std::string> names;
   for (const Experiment& experiment : experiments()) names.push_back(experiment.name);
-  EXPECT_EQ(names,
-            (std::vector<std::string>{
-                "theorems",      "configs", "main",  "near-pi",         "norms",   "gate-init",
-                "reflection",    "lambda",  "width", "efficiency",      "gain",    "factorisation",
-                "learning-rate", "causal",  "blend", "projection-init", "streams", "edelta-stream",
-                "depth",         "language"}));
+  EXPECT_EQ(
+      names,
+      (std::vector<std::string>{
+          "theorems",      "configs",  "main",   "near-pi",         "norms",   "gate-init",
+          "reflection",    "lambda",   "width",  "efficiency",      "gain",    "factorisation",
+          "learning-rate", "causal",   "blend",  "projection-init", "streams", "edelta-stream",
+          "depth",         "language", "puzzles"}));
 }
 
 TEST(Suite, HasThePapersLosses) {
@@ -141,15 +142,18 @@ TEST(RunPlan, SharesRunsBetweenExperiments) {
   EXPECT_EQ(trainings({"main", "norms"}, {42}).size(), 10u);
   // λ = 0.1 and D 128 with 6 layers are the main table's model.
   EXPECT_EQ(trainings({"main", "lambda", "width"}, {42}).size(), 10u + 3 + 2);
-  EXPECT_EQ(trainings({"all"}, {42}).size(), 160u);
-  EXPECT_EQ(trainings({"all"}, {42, 123, 456}).size(), 3 * 160u);
+  // At one number of parameters the model without a mixer is the one of that width.
+  EXPECT_EQ(trainings({"puzzles"}, {42}).size(), 3 * (6u + 4));
+  EXPECT_EQ(trainings({"all"}, {42}).size(), 190u);
+  EXPECT_EQ(trainings({"all"}, {42, 123, 456}).size(), 3 * 190u);
 }
 
 TEST(RunPlan, NamesSayWhatDiffers) {
   const auto names = trainings({"all"}, {42});
   for (const char* name :
        {"gyroscope-gpt-seed42", "near-pi-edelta-init_gate_bias=-1.5-gate_reg_weight=0.5-seed42",
-        "stability-edelta-pool=prefix-seed42", "gyroscope-edelta-n_layer=3-n_embd=184-seed42"}) {
+        "stability-edelta-pool=prefix-seed42", "gyroscope-edelta-n_layer=3-n_embd=184-seed42",
+        "sudoku4-trm-seed42", "maze-trm-pos_encodings=learned-mixer_type=jpmhc-seed42"}) {
     EXPECT_TRUE(names.contains(name)) << name;
   }
 }
@@ -242,27 +246,52 @@ TEST(Runner, OneAtATime) {
   EXPECT_NO_THROW(SuiteLock again(folder));
 }
 
-TEST(LanguageVerdict, SaysWhatIsToldApart) {
-  const auto verdict = [](double hybrid, double std) {
-    return language_verdict({{"gpt", {1.5, 0.01, 3}},
-                             {"jpmhc", {1.4, 0.01, 3}},
-                             {"ddl", {1.6, 0.01, 3}},
-                             {"edelta", {hybrid, std, 3}},
-                             {"control", {1.505, 0.01, 3}}},
-                            "gpt", "edelta", "control");
+TEST(ComparisonVerdict, SaysWhatIsToldApart) {
+  const ComparedRoles roles{"gpt", "edelta", "control"};
+  const ComparedResult losses{.better = "a lower loss", .worse = "a higher one", .where = "here"};
+  const auto verdict = [&](double hybrid, double std) {
+    return comparison_verdict({{"gpt", {1.5, 0.01, 3}},
+                               {"jpmhc", {1.4, 0.01, 3}},
+                               {"ddl", {1.6, 0.01, 3}},
+                               {"edelta", {hybrid, std, 3}},
+                               {"control", {1.505, 0.01, 3}}},
+                              roles, losses);
   };
   const std::string same = verdict(1.51, 0.01);
-  for (const char* part : {"jpmhc (−0.100) end with a lower loss", "ddl (+0.100) with a higher one",
-                           "not told apart from it: edelta (+0.010) and control (+0.005)",
-                           "edelta ends at 1.510, the same model without its operator at 1.505",
-                           "makes no difference that these seeds show", "over 3 seeds"}) {
+  for (const char* part :
+       {"jpmhc (−0.100) end with a lower loss", "ddl (+0.100) with a higher one",
+        "not told apart from it: edelta (+0.010) and control (+0.005)",
+        "edelta ends at 1.510, the same model without its operator at 1.505",
+        "here, the operator makes no difference that these seeds show", "over 3 seeds"}) {
     EXPECT_NE(same.find(part), std::string::npos) << part << " in: " << same;
   }
   EXPECT_NE(verdict(1.45, 0.01).find("the operator helps"), std::string::npos);
   EXPECT_NE(verdict(1.55, 0.01).find("the operator harms"), std::string::npos);
   EXPECT_NE(verdict(1.45, 0.1).find("makes no difference"), std::string::npos);
-  EXPECT_NE(language_verdict({{"gpt", {1.5, 0, 1}}}, "gpt", "edelta", "control").find("two seeds"),
+  EXPECT_NE(comparison_verdict({{"gpt", {1.5, 0, 1}}}, roles, losses).find("two seeds"),
             std::string::npos);
+}
+
+TEST(ComparisonVerdict, KnowsWhatIsBetter) {
+  const auto verdict = [](double hybrid) {
+    return comparison_verdict(
+        {{"none", {50, 1, 2}}, {"edelta", {hybrid, 1, 2}}, {"control", {60, 1, 2}}},
+        {"none", "edelta", "control"},
+        {.less_is_better = false,
+         .better = "more puzzles solved",
+         .worse = "fewer",
+         .digits = 1,
+         .unit = " %",
+         .where = "here"});
+  };
+  const std::string more = verdict(70);
+  EXPECT_NE(more.find("Against none (50.0 %), edelta (+20.0) and control (+10.0) end with more"),
+            std::string::npos)
+      << more;
+  EXPECT_NE(more.find("the operator helps"), std::string::npos) << more;
+  const std::string fewer = verdict(20);
+  EXPECT_NE(fewer.find("edelta (−30.0) with fewer"), std::string::npos) << fewer;
+  EXPECT_NE(fewer.find("the operator harms"), std::string::npos) << fewer;
 }
 
 }  // namespace

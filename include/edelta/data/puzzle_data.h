@@ -75,6 +75,13 @@ struct PuzzleData {
   std::vector<std::string> identifiers;  // names by identifier; a foreign folder may have none
 };
 
+// An example's tokens.
+struct PuzzleExample {
+  std::vector<std::int32_t> input, label;
+};
+// The number-th of a split, from 1; InputError where there are fewer.
+PuzzleExample example_of(const PuzzleSplit& split, std::int64_t number);
+
 // Has a train/dataset.json.
 bool is_puzzle_folder(const std::filesystem::path& folder);
 

@@ -79,6 +79,8 @@ class RecursiveModel : public torch::nn::Module {
   const RecursiveConfig& config() const { return config_; }
   // Of the weights, without what it knows of each puzzle.
   int64_t parameter_count() const;
+  // Of a training step on so many rows; maps and attention count, and each call of a level.
+  double step_gflop(int64_t rows) const;
   // What the model knows of each puzzle, [puzzles, numbers]; undefined where it has none. No
   // parameter: a step trains the rows that it used, PuzzleOutput::puzzle_rows.
   torch::Tensor puzzle_table() const;
@@ -110,5 +112,8 @@ class RecursiveModel : public torch::nn::Module {
 };
 
 int64_t count_parameters(const RecursiveConfig& config);
+
+// With a width that comes closest to so many parameters.
+RecursiveConfig matched_to(const RecursiveConfig& config, int64_t parameters);
 
 }  // namespace edelta::models

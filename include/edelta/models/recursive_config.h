@@ -50,6 +50,7 @@ struct RecursiveConfig {
   bool no_ACT_continue = true;
   Mixer mixer_type = Mixer::none;
   MixerInit mixer_init = MixerInit::live;
+  bool mixer_operator = true;  // false: E∆'s routes alone, the control
   int64_t n_streams = 4;
   double cayley_alpha = 0.1;
   int64_t cayley_iters = 2;
@@ -105,6 +106,8 @@ struct RecursiveConfig {
     visit(Field{"mixer_type", "What stands in place of the residual connection", "mixer"},
           self.mixer_type);
     visit(Field{"mixer_init", "How a mixer starts"}, self.mixer_init);
+    visit(Field{"mixer_operator", "E∆'s rotation and reflection; false: its routes alone"},
+          self.mixer_operator);
     visit(Field{"n_streams", "Streams n of a mixer", "streams"}, self.n_streams);
     visit(Field{"cayley_alpha", "Step of JPmHC's iteration"}, self.cayley_alpha);
     visit(Field{"cayley_iters", "Iterations of JPmHC's mixer", "cayley_iterations"},

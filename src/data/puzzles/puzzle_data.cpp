@@ -213,6 +213,21 @@ void PuzzleSet::copy_labels(std::int64_t example, std::span<std::int32_t> out) c
   copy_row(*labels_, example, info_.vocab_size, info_.ignore_label_id, out);
 }
 
+PuzzleExample example_of(const PuzzleSplit& split, std::int64_t number) {
+  std::int64_t before = 0;
+  for (const PuzzleSet& set : split.sets) {
+    const std::int64_t example = number - 1 - before;
+    before += set.examples();
+    if (example < 0 || example >= set.examples()) continue;
+    const auto cells = static_cast<std::size_t>(split.info.seq_len);
+    PuzzleExample found{std::vector<std::int32_t>(cells), std::vector<std::int32_t>(cells)};
+    set.copy_inputs(example, found.input);
+    set.copy_labels(example, found.label);
+    return found;
+  }
+  throw InputError(fmt::format("there is no puzzle {}; there are {}", number, before));
+}
+
 bool is_puzzle_folder(const fs::path& folder) {
   return base::is_there(folder / kTrainPuzzles / kPuzzleInfoFile);
 }

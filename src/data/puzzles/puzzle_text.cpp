@@ -266,6 +266,14 @@ char puzzle_symbol(const PuzzleShape& shape, std::int32_t token) {
   return token >= kWall && token <= kWay ? kMazeSymbols[token - 1] : '?';
 }
 
+std::vector<std::string> puzzle_rows(const PuzzleShape& shape, const PuzzleTokens& cells) {
+  std::vector<std::string> rows(static_cast<std::size_t>(shape.size));
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    rows.at(i / rows.size()) += puzzle_symbol(shape, cells[i]);
+  }
+  return rows;
+}
+
 std::string fault_of(const PuzzleShape& shape, const PuzzleTokens& puzzle,
                      const PuzzleTokens& answer) {
   return shape.kind == PuzzleKind::sudoku ? fault_of_sudoku(shape, puzzle, answer)

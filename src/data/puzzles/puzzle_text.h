@@ -32,6 +32,9 @@ PuzzleTokens parse_puzzle(const PuzzleShape& shape, const std::string& text,
 // How a token is written; ? where it is none of the puzzle's.
 char puzzle_symbol(const PuzzleShape& shape, std::int32_t token);
 
+// A grid of tokens as rows of these.
+std::vector<std::string> puzzle_rows(const PuzzleShape& shape, const PuzzleTokens& cells);
+
 // Empty where the answer is right by the rules, else the first thing that is wrong with it.
 std::string fault_of(const PuzzleShape& shape, const PuzzleTokens& puzzle,
                      const PuzzleTokens& answer);

@@ -124,6 +124,8 @@ void validate(const RecursiveConfig& config) {
                             config.puzzle_positions() * config.hidden_size));
   refuse_unless(config.puzzle_emb_ndim > 0 || config.puzzle_positions() == 0,
                 "puzzle_emb_len must be 0 where puzzle_emb_ndim is");
+  refuse_unless(config.mixer_operator || config.mixer_type == Mixer::edelta,
+                "mixer_operator false is for mixer_type edelta");
   if (config.mixer_type == Mixer::none) return;
   refuse_unless(config.kind == Recursion::trm,
                 fmt::format("mixer_type {} is for kind trm, not {}",

@@ -47,20 +47,22 @@ class JpmhcMixer : public StreamMixer {
 };
 
 // Rotation of streams and reflection of channels, per token; the sub-layer comes after them.
+// Without the operator, only the routes to the sub-layer and back are left.
 class EdeltaMixer : public StreamMixer {
  public:
   explicit EdeltaMixer(const RecursiveConfig& config)
       : streams_(config.n_streams),
         width_(config.hidden_size),
-        geo_proj_(register_module(
-            "geo_proj", std::make_shared<nn::Net>(config.hidden_size, config.geo_hidden_dim,
-                                                  2 * streams_ + 2 + width_))),
+        geo_proj_(config.mixer_operator
+                      ? register_module("geo_proj",
+                                        std::make_shared<nn::Net>(width_, config.geo_hidden_dim,
+                                                                  2 * streams_ + 2 + width_))
+                      : nullptr),
         route_proj_(
             register_module("route_proj", torch::nn::Linear(width_, 2 * streams_ * streams_))) {}
 
   Mixed forward(const Tensor& x, const StreamSubLayer& f) override {
-    const Tensor parameters = geo_proj_->forward(ops::rms_normalise(x, kMixerNormEps));
-    const ops::TokenHybrid moved = ops::token_hybrid(x, parameters, streams_);
+    const ops::TokenHybrid moved = move(x);
     const ops::Routed routed =
         ops::route(moved.y, unit_norm(moved.y), {route_proj_->weight, route_proj_->bias}, streams_);
     return {routed.update(f(routed.aggregate)), moved.gamma};
@@ -68,12 +70,12 @@ class EdeltaMixer : public StreamMixer {
 
   void initialise(const RecursiveConfig& config, at::Generator& generator) override {
     const torch::NoGradGuard no_grad;
+    route_proj_->weight.zero_();
+    route_proj_->bias.zero_();
+    if (!geo_proj_) return;
     const auto layers = geo_proj_->layers();
     layers.first.weight.normal_(0, 0.02, generator);
-    for (Tensor zero : {layers.first.bias, layers.second.weight, layers.second.bias,
-                        route_proj_->weight, route_proj_->bias}) {
-      zero.zero_();
-    }
+    for (Tensor zero : {layers.first.bias, layers.second.weight, layers.second.bias}) zero.zero_();
     Tensor bias = layers.second.bias;
     if (config.mixer_init == MixerInit::live) {
       // With u = v = 0 neither ever moves, and with k = 0 its gradient is 1e8 times the others'.
@@ -86,8 +88,13 @@ class EdeltaMixer : public StreamMixer {
  private:
   static constexpr double kLiveRotation = 0.1;
 
+  ops::TokenHybrid move(const Tensor& x) {
+    if (!geo_proj_) return {x, {}};
+    return ops::token_hybrid(x, geo_proj_->forward(ops::rms_normalise(x, kMixerNormEps)), streams_);
+  }
+
   int64_t streams_, width_;
-  std::shared_ptr<nn::Net> geo_proj_;
+  std::shared_ptr<nn::Net> geo_proj_;  // null without an operator
   torch::nn::Linear route_proj_;
 };
 

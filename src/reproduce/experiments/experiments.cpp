@@ -35,7 +35,7 @@ const std::vector<Experiment>& experiments() {
       efficiency_experiment(),      gain_experiment(),     factorisation_experiment(),
       learning_rate_experiment(),   causal_experiment(),   blend_experiment(),
       projection_init_experiment(), streams_experiment(),  edelta_stream_experiment(),
-      depth_experiment(),           language_experiment(),
+      depth_experiment(),           language_experiment(), puzzles_experiment(),
   };
   return all;
 }

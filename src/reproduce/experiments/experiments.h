@@ -36,5 +36,6 @@ Experiment streams_experiment();
 Experiment edelta_stream_experiment();
 Experiment depth_experiment();
 Experiment language_experiment();
+Experiment puzzles_experiment();
 
 }  // namespace edelta::reproduce

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "reproduce/experiments/comparison_verdict.h"
 #include "reproduce/experiments/experiments.h"
-#include "reproduce/experiments/language_verdict.h"
 #include "reproduce/experiments/own_study.h"
 #include "reproduce/operator_probes.h"
 #include "reproduce/statistics.h"
@@ -50,15 +50,6 @@ std::string language_scope(const Experiment& experiment, const RunArchive& archi
 
 using Runs = std::vector<const RunRecord*>;
 
-std::vector<double> measured(const Runs& runs, const std::string& measure) {
-  std::vector<double> values;
-  for (const RunRecord* run : runs) {
-    const auto found = run->outcome->measures.find(measure);
-    if (found != run->outcome->measures.end()) values.push_back(found->second);
-  }
-  return values;
-}
-
 // Characters a second in the fastest of the runs, which others may have shared the machine with.
 std::optional<double> fastest(const Runs& runs) {
   std::optional<double> most;
@@ -73,12 +64,14 @@ std::optional<double> fastest(const Runs& runs) {
 }
 
 std::string verdict(RunArchive& archive, const TrainingTable& table) {
-  std::vector<LanguageLoss> losses;
+  std::vector<ComparedModel> losses;
   for (const Variant& variant : table.variants) {
     const auto result = statistics(final_losses(archive.finished(table, variant)));
     losses.push_back({variant.label, result.value_or(Statistics())});
   }
-  return language_verdict(losses, kPlain, kHybrid, kNoOperator);
+  return comparison_verdict(
+      losses, {kPlain, kHybrid, kNoOperator},
+      {.better = "a lower loss", .worse = "a higher one", .where = "on this text, at this size"});
 }
 
 std::vector<Table> language_tables(const Experiment& experiment, RunArchive& archive) {
@@ -143,7 +136,7 @@ Experiment language_experiment() {
       .figures = language_figures,
       .samples = language_samples};
   TrainingTable table{.id = "language-text",
-                      .title = "Text: validation loss",
+                      .title = "Text: loss in nats a character",
                       .task = kText,
                       .variants = {},
                       .gates = true};

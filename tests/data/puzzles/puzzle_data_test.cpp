@@ -72,7 +72,12 @@ TEST(PuzzleData, RoundTrips) {
   EXPECT_EQ(set.identifier(0), 2);
   EXPECT_EQ(set.identifier(2), 3);
   std::vector<std::int32_t> row(3);
+  set.copy_labels(3, row);
+  EXPECT_EQ(example_of(data.train, 4).label, row);
+  expect_error<InputError>([&] { example_of(data.train, 5); }, "there are 4");
+  expect_error<InputError>([&] { example_of(data.train, 0); }, "no puzzle 0");
   set.copy_inputs(2, row);
+  EXPECT_EQ(example_of(data.train, 3).input, row);
   EXPECT_EQ(row, (std::vector<std::int32_t>{7, 8, 9}));
   set.copy_labels(2, row);
   EXPECT_EQ(row, (std::vector<std::int32_t>{10, 11, kIgnoredLabel}));

@@ -1,0 +1,35 @@
+// Does a connection help, and is it its operator that does? In plain words.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "reproduce/statistics.h"
+
+namespace edelta::reproduce {
+
+struct ComparedModel {
+  std::string label;
+  Statistics result;  // over seeds; n = 0: none is run
+};
+
+struct ComparedRoles {
+  std::string plain;    // what the others are compared with
+  std::string hybrid;   // with an operator …
+  std::string control;  // … and the same model without it
+};
+
+// What is compared.
+struct ComparedResult {
+  bool less_is_better = true;
+  std::string better, worse;  // "a lower loss", "a higher one"
+  int digits = 3;             // after the point
+  std::string unit = {};      // " %"
+  std::string where;          // "on this text, at this size"
+};
+
+// Two means are told apart where they differ by more than the sum of their standard deviations.
+std::string comparison_verdict(const std::vector<ComparedModel>& models, const ComparedRoles& roles,
+                               const ComparedResult& compared);
+
+}  // namespace edelta::reproduce
