@@ -63,9 +63,9 @@ PuzzleThought puzzle_thought_from_json(const json& json, const std::string& sour
   with_source(source, [&] {
     thought.puzzle = rows_of(json, "puzzle");
     const auto fitting = [&](Rows rows) {
-      const bool fits = std::equal(rows.begin(), rows.end(), thought.puzzle.begin(),
-                                   thought.puzzle.end(),
-                                   [](const auto& a, const auto& b) { return a.size() == b.size(); });
+      const bool fits =
+          std::equal(rows.begin(), rows.end(), thought.puzzle.begin(), thought.puzzle.end(),
+                     [](const auto& a, const auto& b) { return a.size() == b.size(); });
       if (!fits || rows.empty()) throw InputError("the grids are not of one size");
       return rows;
     };

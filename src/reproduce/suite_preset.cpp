@@ -10,7 +10,7 @@ namespace {
 // Of one small size, so that a run takes a minute or two of one core.
 nlohmann::json quick_puzzles() {
   const nlohmann::json model{{"hidden_size", 64}, {"L_cycles", 2}, {"halt_max_steps", 4}};
-  const nlohmann::json train{{"iterations", 1000}, {"eval_interval", 100}, {"batch", 32}};
+  const nlohmann::json train{{"iterations", 800}, {"eval_interval", 100}, {"batch", 32}};
   return {
       {"sudoku4", {{"train", {{"iterations", 1000}, {"eval_interval", 100}}}}},
       {"sudoku6", {{"train", train}, {"model", model}, {"puzzles", {{"train", 5000}}}}},

@@ -24,10 +24,9 @@ TEST(PuzzleThought, IsDrawnWithItsFaults) {
 }
 
 TEST(PuzzleThought, IsReadFromWhatSolvePrints) {
-  const json good{
-      {"puzzle", Rows{"1.", ".1"}},
-      {"expected", Rows{"12", "21"}},
-      {"steps", json::array({{{"solution", Rows{"12", "11"}}, {"belief", 0.25}}})}};
+  const json good{{"puzzle", Rows{"1.", ".1"}},
+                  {"expected", Rows{"12", "21"}},
+                  {"steps", json::array({{{"solution", Rows{"12", "11"}}, {"belief", 0.25}}})}};
   const PuzzleThought thought = puzzle_thought_from_json(good, "test");
   EXPECT_EQ(thought.expected, (Rows{"12", "21"}));
   ASSERT_EQ(thought.steps.size(), 1u);

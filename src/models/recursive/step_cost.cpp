@@ -4,8 +4,8 @@
 namespace edelta::models {
 namespace {
 
-// Multiply-adds of one call of a level for one position, those of attention's scores and sums apart:
-// on the way back these cost two and a half times as much as forward, linear maps twice.
+// Multiply-adds of one call of a level for one position, those of attention's scores and sums
+// apart: on the way back these cost two and a half times as much as forward, linear maps twice.
 struct LevelWork {
   LevelWork(const RecursiveModel& model, const std::string& level) {
     const RecursiveConfig& config = model.config();

@@ -10,7 +10,7 @@ namespace edelta::reproduce {
 
 struct ComparedModel {
   std::string label;
-  Statistics result;  // over seeds; n = 0: none is run
+  Statistics loss;  // over seeds; n = 0: none is run
 };
 
 struct ComparedRoles {
@@ -19,17 +19,9 @@ struct ComparedRoles {
   std::string control;  // … and the same model without it
 };
 
-// What is compared.
-struct ComparedResult {
-  bool less_is_better = true;
-  std::string better, worse;  // "a lower loss", "a higher one"
-  int digits = 3;             // after the point
-  std::string unit = {};      // " %"
-  std::string where;          // "on this text, at this size"
-};
-
-// Two means are told apart where they differ by more than the sum of their standard deviations.
+// `where`: "on this text, at this size". Two means are told apart where they differ by more than
+// the sum of their standard deviations.
 std::string comparison_verdict(const std::vector<ComparedModel>& models, const ComparedRoles& roles,
-                               const ComparedResult& compared);
+                               const std::string& where);
 
 }  // namespace edelta::reproduce

@@ -69,9 +69,7 @@ std::string verdict(RunArchive& archive, const TrainingTable& table) {
     const auto result = statistics(final_losses(archive.finished(table, variant)));
     losses.push_back({variant.label, result.value_or(Statistics())});
   }
-  return comparison_verdict(
-      losses, {kPlain, kHybrid, kNoOperator},
-      {.better = "a lower loss", .worse = "a higher one", .where = "on this text, at this size"});
+  return comparison_verdict(losses, {kPlain, kHybrid, kNoOperator}, "on this text, at this size");
 }
 
 std::vector<Table> language_tables(const Experiment& experiment, RunArchive& archive) {
