@@ -143,12 +143,13 @@ void add_solve(CLI::App& app) {
       app.add_subcommand("solve", "Solve a Sudoku or a maze with a run, and check the answer");
   auto options = std::make_shared<SolveOptions>();
   add_run_options(*command, *options);
+  add_data_option(*command, *options);
   CLI::Option* puzzle =
       command->add_option("PUZZLE", options->puzzle, "File with the puzzle; - is standard input")
           ->type_name("FILE")
           ->capture_default_str();
   command->add_option("--test", options->test, "One of the run's own test puzzles, from 1")
-      ->check(CLI::PositiveNumber)
+      ->check(CLI::Range(int64_t{1}, int64_t{1'000'000'000}))
       ->excludes(puzzle);
   command->add_flag("--steps", options->steps, "Show what the model believes after each step");
   command->footer(

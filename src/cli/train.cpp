@@ -148,11 +148,13 @@ train::TrainConfig configuration(const TrainOptions& options) {
   if (!options.data.empty()) {
     given["data"] = options.data;
     given.erase("task");
+    given.erase("puzzles");
   }
   if (!options.task.empty()) {
     // Another task than the file's has other options.
     given["task"] = {{"task", options.task}};
     given.erase("data");
+    given.erase("puzzles");
   }
   if (!options.model.empty()) section(given, "model")["model"] = options.model;
   put_flags(options, given);
@@ -216,6 +218,8 @@ void prepare_to_resume(const TrainOptions& options, const RunFolder& folder) {
     }
     int64_t iterations = 0;
     json_fields::read("iterations", protocol["iterations"], iterations);
+    // A run that cannot go on is not made longer.
+    train::require_run_data(folder, folder.read_manifest(), options.data);
     folder.extend(iterations, options.schedule == "stretched" ? train::Extension::stretched
                                                               : train::Extension::held);
   } else if (!options.schedule.empty()) {
@@ -348,7 +352,7 @@ void run_train(const TrainOptions& options) {
   if (options.resume.empty()) {
     if (!options.schedule.empty()) throw InputError("--schedule goes with --resume");
     config = configuration(options);
-    train::require_divisible(config->train.batch, config->train.accumulate, count,
+    train::require_divisible(*config, count,
                              options.summation().value_or(train::Summation::running));
   } else {
     require_only_resume(options);

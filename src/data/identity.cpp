@@ -49,10 +49,9 @@ FileIdentity identify_file(const fs::path& file) {
   return {fs::file_size(file), sum};
 }
 
-void require_identity(const fs::path& folder, const Identity& expected) {
+void require_identity(const fs::path& folder, const Identity& expected, const std::string& remedy) {
   const auto refuse = [&](const std::string& what) {
-    throw InputError(
-        fmt::format("{}: {}; say with --data where the run's data is now", folder.string(), what));
+    throw InputError(fmt::format("{}: {}; {}", folder.string(), what, remedy));
   };
   std::error_code error;
   if (!fs::is_directory(folder, error)) refuse("the run's data is not there");

@@ -216,14 +216,25 @@ void fit_model(TrainConfig& config, int64_t dim, int64_t length) {
 
 void require_memory(const TrainConfig& config, int64_t positions) {
   constexpr double kCopies = 4;  // weights, gradients and two moments
-  if (config.recursive) return models::require_memory(config.recursive->model, kCopies);
+  const auto batch = static_cast<double>(config.train.batch);
+  if (config.recursive) {
+    const models::RecursiveConfig& model = config.recursive->model;
+    models::require_memory(model, kCopies);
+    // The state before each sub-layer of the calls that have a gradient.
+    return base::require_memory(
+        sizeof(float) * 2.0 * static_cast<double>(model.layers_with_gradient()) *
+            static_cast<double>(model.hidden_size) * batch * static_cast<double>(model.positions()),
+        fmt::format("batches of {} puzzles with {} positions, {} times a layer {} wide,",
+                    config.train.batch, model.positions(), model.layers_with_gradient(),
+                    model.hidden_size));
+  }
   const models::ModelConfig& model = config.model;
   base::require_memory(kCopies * sizeof(float) * models::least_parameters(model),
                        models::weights_text(model) + " and their optimiser");
   // The residual stream before each sub-layer, which the backward pass needs.
   base::require_memory(sizeof(float) * 2.0 * static_cast<double>(model.n_layer) *
-                           static_cast<double>(model.n_embd) *
-                           static_cast<double>(config.train.batch) * static_cast<double>(positions),
+                           static_cast<double>(model.n_embd) * batch *
+                           static_cast<double>(positions),
                        fmt::format("batches of {} sequences with {} positions, {} layers {} wide,",
                                    config.train.batch, positions, model.n_layer, model.n_embd));
 }

@@ -37,6 +37,15 @@ void require_divisible(int64_t rows, int64_t parts, int64_t ranks, Summation sum
                                rows, parts, ranks));
 }
 
+void require_divisible(const TrainConfig& config, int64_t ranks, Summation summation) {
+  if (config.recursive && ranks > 1 && summation == Summation::tree) {
+    throw InputError(
+        "--deterministic-reduction is not for recursive models on several ranks: their batches "
+        "have no parts that could be summed in one order");
+  }
+  require_divisible(config.train.batch, config.train.accumulate, ranks, summation);
+}
+
 struct GradientExchange::Buffers {
   Buffers(torch::nn::Module& model, dist::Ranks& its_ranks, Summation its_summation)
       : ranks(its_ranks), summation(its_summation) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/atomic_file.h"
+#include "base/atomic_folder.h"
 #include "base/checksum.h"
 #include "base/file_lock.h"
 #include "base/input_file.h"
@@ -94,15 +95,36 @@ void require_own_models(const RunFolder& run, const std::string& id) {
   require_run(run.config_file(), found, id);
 }
 
+// Whether puzzles in a run's folder are the run's own; without a run that says so they are
+// somebody's.
+bool made_puzzles(const RunFolder& run) {
+  try {
+    return run.exists() && base::read_json(run.config_file()).contains("puzzles");
+  } catch (const InputError&) {
+    return false;
+  }
+}
+
 void remove_run(const RunFolder& run) {
   // config.json first: what is left of a half-removed run is no run.
-  for (const fs::path& path :
-       {run.config_file(), run.result_file(), run.metrics_file(), run.best_folder(),
-        run.checkpoint_file().parent_path(), run.tokenizer_file(), run.puzzle_folder()}) {
+  std::vector<fs::path> paths{run.config_file(),
+                              run.result_file(),
+                              run.metrics_file(),
+                              run.best_folder(),
+                              run.checkpoint_file().parent_path(),
+                              run.tokenizer_file()};
+  if (made_puzzles(run)) paths.push_back(run.puzzle_folder());
+  for (const fs::path& path : paths) {
     std::error_code error;
     fs::remove_all(path, error);
     if (error) throw Failure(fmt::format("{}: {}", path.string(), error.message()));
   }
+}
+
+bool lies_in(const fs::path& inner, const fs::path& outer) {
+  std::error_code error;
+  const fs::path relative = fs::relative(inner, outer, error);
+  return !error && !relative.empty() && *relative.begin() != "..";
 }
 
 ordered_json to_json(const RunManifest& manifest) {
@@ -154,7 +176,11 @@ void RunFolder::create(const TrainConfig& config, bool replace) const {
     manifest.config.data = fs::absolute(config.data).lexically_normal();
     manifest.data_files = data::identify(config.data);
     if (config.recursive) {
-      fit_model(manifest.config, data::read_puzzle_data(config.data).train.info);
+      const data::PuzzleData puzzles = data::read_puzzle_data(config.data);
+      for (const data::PuzzleSplit* split : {&puzzles.train, &puzzles.test}) {
+        data::check_puzzle_tokens(*split);
+      }
+      fit_model(manifest.config, puzzles.train.info);
     } else if (!config.fitted) {
       load_training_data(config)->fit(manifest.config);
     }
@@ -165,6 +191,10 @@ void RunFolder::create(const TrainConfig& config, bool replace) const {
     throw InputError(fmt::format("{}: that is the folder of the data; a run needs one of its own",
                                  path_.string()));
   }
+  if (was_there && replace && !config.data.empty() && lies_in(manifest.config.data, path_)) {
+    throw InputError(fmt::format("{}: the data lies in it; a run that replaces it would remove it",
+                                 path_.string()));
+  }
   base::make_folder(path_);
   const base::FileLock lock = lock_run(*this);
   if (exists() && !replace) {
@@ -173,6 +203,21 @@ void RunFolder::create(const TrainConfig& config, bool replace) const {
                     "--force, or choose another folder",
                     path_.string()));
   }
+  // Made before anything is removed: puzzles that cannot be made replace no run.
+  std::optional<base::AtomicFolder> aside;  // where others are yet to be removed
+  const fs::path name = puzzle_folder().filename();
+  if (config.recursive && config.recursive->puzzles) {
+    try {
+      const bool others = replace && made_puzzles(*this);
+      const fs::path made = others ? aside.emplace(puzzle_folder()).path() / name : puzzle_folder();
+      data::write_puzzles(made, *config.recursive->puzzles);
+      manifest.data_files = data::identify(made);
+    } catch (...) {
+      std::error_code error;
+      if (!was_there) fs::remove_all(path_, error);
+      throw;
+    }
+  }
   if (was_there && replace) remove_run(*this);
   base::make_folder(checkpoint_file().parent_path());
   if (const auto own = manifest.data_files.find(data::kTokenizerFile);
@@ -180,9 +225,10 @@ void RunFolder::create(const TrainConfig& config, bool replace) const {
     const fs::path there = fs::path(manifest.config.data) / data::kTokenizerFile;
     base::write_text_atomically(tokenizer_file(), base::read_text(there, own->second.bytes));
   }
-  if (config.recursive && config.recursive->puzzles) {
-    data::write_puzzles(puzzle_folder(), *config.recursive->puzzles);
-    manifest.data_files = data::identify(puzzle_folder());
+  if (aside) {
+    std::error_code error;
+    fs::rename(aside->path() / name, puzzle_folder(), error);
+    if (error) throw Failure(fmt::format("{}: {}", puzzle_folder().string(), error.message()));
   }
   ordered_json identity = to_json(manifest.config);
   identity["data_files"] = data::identity_to_json(manifest.data_files);
@@ -304,10 +350,23 @@ fs::path run_puzzle_folder(const RunFolder& run, const RunManifest& manifest,
                            const std::string& where) {
   const bool made = manifest.config.recursive->puzzles.has_value();
   if (made && !where.empty()) throw InputError("--data: the run's puzzles are its own");
-  const fs::path given = where.empty() ? manifest.config.data : where;
-  const fs::path folder = made ? run.puzzle_folder() : given;
-  data::require_identity(folder, manifest.data_files);
+  if (!made) {
+    const fs::path given = where.empty() ? manifest.config.data : where;
+    data::require_identity(given, manifest.data_files);
+    return given;
+  }
+  const fs::path folder = run.puzzle_folder();
+  if (!is_there(folder)) data::write_puzzles(folder, *manifest.config.recursive->puzzles);
+  data::require_identity(folder, manifest.data_files, "remove that folder, and it is made again");
   return folder;
+}
+
+void require_run_data(const RunFolder& run, const RunManifest& manifest, const std::string& where) {
+  if (manifest.config.recursive) {
+    run_puzzle_folder(run, manifest, where);
+  } else if (!manifest.config.data.empty()) {
+    located(manifest, where);
+  }
 }
 
 data::PuzzleData load_run_puzzles(const RunFolder& run, const RunManifest& manifest,

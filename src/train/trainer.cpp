@@ -371,11 +371,10 @@ TrainOutcome train_together(const RunFolder& folder, const TrainOptions& options
   dist::Ranks& ranks = *options.ranks;
   Found found = find_run_for_all(folder, ranks);
   if (found.result) return {0, *found.result};
-  const Protocol& protocol = found.manifest.config.train;
   Compute compute = current_compute();
   compute.summation = summation_of(options, found.manifest);
   require_same_computation(ranks, compute);
-  require_divisible(protocol.batch, protocol.accumulate, ranks.count(), compute.summation);
+  require_divisible(found.manifest.config, ranks.count(), compute.summation);
   TrainConfig config = found.manifest.config;
   auto learner = dist::together(ranks, [&] { return load(found.manifest, config); });
   return Run(folder, std::move(found.manifest), std::move(config), std::move(learner), options)

@@ -32,7 +32,8 @@ settings=(--model gpt --task gyroscope --dim 8 --steps 16 --width 192 --layers 3
 train_between "${settings[@]}" --iterations 50 --out "$work/two"
 ends_with 0 0
 ends_with 1 0
-close_runs "$work/one" "$work/two"
+# Weights that fit 32 sequences by heart make more of the last bits than those of the test on one machine.
+close_runs "$work/one" "$work/two" 1e-5
 ip netns exec $a tc -s qdisc show dev ea$$ | grep -q "Sent [1-9]" || fail "nothing went over the link"
 
 train_between "${settings[@]}" --iterations 1000000 --checkpoint-interval 5 --out "$work/down" --timeout 4

@@ -12,6 +12,7 @@ for model in none jpmhc 'edelta, published start' edelta 'edelta, no operator'; 
   grep -q "^Sudoku 4×4, matched, $model:" suite/report.md || fail "$model solves nothing"
 done
 grep -q 'puzzle  *step 1 ([0-9]* %)  *step 2 ([0-9]* %)  *expected' suite/report.md || fail "no grids"
+grep -q 'In this run: Sudoku 4×4 (20 puzzles' suite/report.md || fail "what was run"
 grep -q '^| none | 6,829,058 |' suite/report.md || fail "the published sizes"
 # At one number of parameters: within a tenth of the first.
 sed -n '/^\*\*Sudoku 4×4, matched/,$p' suite/report.md | awk -F '|' '

@@ -56,15 +56,15 @@ wait_for_iteration() {
   fail "$1 does not come to iteration $2"
 }
 
-# close_runs A B: the same numbers in their metrics, but for the last bits; of the norm of the gradient, which the
-# losses hardly depend on, some bits more.
+# close_runs A B [LIMIT]: the same numbers in their metrics, but for the last bits, relative; of the norm of the gradient,
+# which the losses hardly depend on, some bits more.
 close_runs() {
-  paste <(untimed_metrics "$1") <(untimed_metrics "$2") | awk -F '\t' '
+  paste <(untimed_metrics "$1") <(untimed_metrics "$2") | awk -F '\t' -v most="${3:-1e-6}" '
     function numbers(text, into,   n) {
       n = 0
       while (match(text, /-?[0-9]+\.?[0-9]*(e[-+]?[0-9]+)?/)) {
         into[++n] = substr(text, RSTART, RLENGTH) + 0
-        limit[n] = substr(text, 1, RSTART - 1) ~ /"gradient_norm": ?$/ ? 1e-5 : 1e-6
+        limit[n] = substr(text, 1, RSTART - 1) ~ /"gradient_norm": ?$/ ? 10 * most : most
         text = substr(text, RSTART + RLENGTH)
       }
       return n

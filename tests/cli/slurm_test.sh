@@ -93,6 +93,11 @@ tiny=(--model gpt --task gyroscope --dim 4 --steps 6 --width 8 --layers 1 --head
 srun -n 2 -N 2 "$edelta" train "${tiny[@]}" --out "$work/two" >"$work/srun" 2>&1 ||
   { cat "$work/srun" >&2; fail "srun"; }
 grep -q '"ranks": 2' "$work/two/config.json" || fail "srun's processes did not train together"
+# As the document on scaling has it.
+documented=$(grep '^srun ' "$(dirname "$0")/../../docs/scaling.md") || fail "srun is not documented"
+(cd "$work" && PATH=$(dirname "$edelta"):$PATH && eval "$documented") >"$work/srun" 2>&1 ||
+  { cat "$work/srun" >&2; fail "$documented"; }
+grep -q '"ranks": 2' "$work/runs/srun/config.json" || fail "not two ranks: $documented"
 
 # A suite over both nodes, some of whose steps need others: locally and by Slurm.
 suite=(reproduce norms theorems --preset smoke --seeds 42)

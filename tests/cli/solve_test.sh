@@ -6,27 +6,33 @@ small=(--model trm --width 16 --heads 2 --width-multiple 8 --act-steps 2 --train
   --h-cycles 1 --l-cycles 1 --batch 8 --checkpoint-interval 5 --eval-interval 10 --log-interval 4 --quiet)
 train() { expect_exit 0 "$edelta" train "${small[@]}" "$@"; }
 
-train --preset sudoku4 --iterations 30 --out whole
+train --preset sudoku4 --iterations 200 --out whole
 grep -q 'of the puzzles solved' stdout || { cat stdout; fail "the result"; }
 [ -f whole/puzzles/train/all__inputs.npy ] || fail "no puzzles in the run"
 
 # Killed again and again it ends like one that was left alone.
 start_or_resume() {
   if [ -f killed/config.json ]; then exec "$edelta" train --resume killed --quiet; fi
-  exec "$edelta" train "${small[@]}" --preset sudoku4 --iterations 30 --out killed
+  exec "$edelta" train "${small[@]}" --preset sudoku4 --iterations 200 --out killed
 }
 RANDOM=${EDELTA_TEST_SEED:-$$}
 for kill in 1 2; do
   (start_or_resume) >/dev/null 2>&1 &
-  sleep "0.$((RANDOM % 5 + 3))"
+  # The second time in the middle, from a checkpoint.
+  [ $kill = 1 ] || for wait in $(seq 300); do [ -f killed/checkpoint/checkpoint.safetensors ] && break || sleep 0.02; done
+  [ $kill = 2 ] || sleep "0.$((RANDOM % 5 + 3))"
   kill -KILL $! 2>/dev/null || true
   wait $! 2>/dev/null || true
 done
+[ -f killed/checkpoint/checkpoint.safetensors ] && [ ! -f killed/result.json ] || fail "it was not killed in the middle"
 (start_or_resume) >/dev/null 2>&1 || fail "it does not go on"
 cmp whole/best/model.safetensors killed/best/model.safetensors || fail "the best weights"
 cmp <(untimed_metrics whole) <(untimed_metrics killed) || fail "the metrics"
-cmp <("$edelta" eval whole --weights last --json | grep -v '"run"') \
-  <("$edelta" eval killed --weights last --json | grep -v '"run"') || fail "the last weights"
+for run in whole killed; do
+  expect_exit 0 "$edelta" eval $run --weights last --json
+  grep -v '"run"' stdout >$run.last
+done
+cmp whole.last killed.last || fail "the last weights"
 
 # A signal saves.
 "$edelta" train "${small[@]}" --preset maze --size 7 --iterations 100000 --out stopped 2>stderr >/dev/null &
@@ -102,4 +108,8 @@ grep -q '"attempt_1"' submission.json && grep -q '"attempt_2"' submission.json |
 expect_exit 2 "$edelta" eval voted --submission submission.json; one_line "--force"
 expect_exit 2 "$edelta" eval whole --submission other.json; one_line "test puzzles of ARC"
 [ ! -e other.json ] || fail "a submission without ARC"
+# A run whose data has moved is not made longer before it is found.
+mv views elsewhere
+expect_exit 2 "$edelta" train --resume voted --iterations 2; one_line "--data"
+expect_exit 0 "$edelta" train --resume voted --iterations 2 --data elsewhere --quiet
 echo "puzzles are learnt and solved"

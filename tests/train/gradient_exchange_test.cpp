@@ -121,6 +121,10 @@ TEST(GradientExchange, NamesWhatCannotBeDivided) {
   test::expect_error<InputError>([] { require_divisible(64, 6, 2, Summation::tree); },
                                  "accumulate is 6");
   test::expect_error<InputError>([] { require_divisible(64, 2, 4, Summation::tree); }, "4 ranks");
+  const TrainConfig puzzles = train_config_from_json({{"preset", "sudoku4"}}, "test");
+  require_divisible(puzzles, 1, Summation::tree);
+  test::expect_error<InputError>([&] { require_divisible(puzzles, 2, Summation::tree); },
+                                 "not for recursive models");
 }
 
 }  // namespace

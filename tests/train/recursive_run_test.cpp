@@ -144,6 +144,62 @@ TEST(RecursiveRun, GoesOnFromAStartThatWasKilled) {
   EXPECT_EQ(train(run).result["iterations"], 3);
 }
 
+TEST(RecursiveRun, ReplacesNoPuzzlesButItsOwn) {
+  const test::TemporaryFolder folder;
+  const RunFolder run(folder / "run");
+  json settings = tiny(3);
+  const TrainConfig config = train_config_from_json(settings, "test");
+  run.create(config);
+  // Data that would go with the run.
+  settings.erase("puzzles");
+  settings["data"] = run.puzzle_folder().string();
+  const TrainConfig inside = train_config_from_json(settings, "test");
+  expect_error<InputError>([&] { run.create(inside, /*replace=*/true); }, "lies in it");
+  EXPECT_TRUE(data::is_puzzle_folder(run.puzzle_folder()));
+  // Puzzles that cannot be made: the run that is there stays.
+  TrainConfig impossible = config;
+  impossible.recursive->puzzles->kind = data::PuzzleKind::maze;
+  impossible.recursive->puzzles->size = 5;
+  impossible.recursive->puzzles->train = 1'000'000;
+  expect_error<InputError>([&] { run.create(impossible, /*replace=*/true); }, "1000000");
+  EXPECT_EQ(run.read_manifest().config.recursive->puzzles->train, config.recursive->puzzles->train);
+  const RunFolder fresh(folder / "fresh");
+  expect_error<InputError>([&] { fresh.create(impossible); }, "1000000");
+  EXPECT_FALSE(std::filesystem::exists(folder / "fresh"));
+  // Other puzzles in their place.
+  TrainConfig other = config;
+  other.recursive->puzzles->seed += 1;
+  const auto before = run.read_manifest().data_files;
+  run.create(other, /*replace=*/true);
+  EXPECT_NE(run.read_manifest().data_files, before);
+  // What somebody put beside another run is not the run's to remove.
+  std::filesystem::remove(run.config_file());
+  expect_error<InputError>([&] { run.create(config, /*replace=*/true); }, "puzzles");
+  EXPECT_TRUE(data::is_puzzle_folder(run.puzzle_folder()));
+}
+
+TEST(RecursiveRun, MakesPuzzlesThatAreMissingAgain) {
+  const test::TemporaryFolder folder;
+  const RunFolder run(folder / "run");
+  run.create(train_config_from_json(tiny(3), "test"));
+  std::filesystem::remove_all(run.puzzle_folder());
+  EXPECT_EQ(run_puzzle_folder(run, run.read_manifest()), run.puzzle_folder());
+  std::filesystem::remove(run.puzzle_folder() / "test" / "all__labels.npy");
+  expect_error<InputError>([&] { run_puzzle_folder(run, run.read_manifest()); },
+                           "remove that folder");
+}
+
+TEST(RecursiveRun, RefusesWhatDoesNotFitIntoMemory) {
+  json settings = tiny(3);
+  settings["train"]["batch"] = 1'000'000'000;
+  expect_error<InputError>([&] { require_memory(train_config_from_json(settings, "test"), 0); },
+                           "1000000000 puzzles");
+  // A large table of puzzles is there once.
+  models::RecursiveConfig config = train_config_from_json(tiny(3), "test").recursive->model;
+  config.num_puzzle_identifiers = 1000;
+  EXPECT_LT(least_parameters(config), 1e6);
+}
+
 TEST(RecursiveRun, IsNoModelOfSequences) {
   const test::TemporaryFolder folder;
   const RunFolder run(folder / "run");

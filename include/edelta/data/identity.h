@@ -23,9 +23,9 @@ using Identity = std::map<std::string, FileIdentity>;
 Identity identify(const std::filesystem::path& folder);
 FileIdentity identify_file(const std::filesystem::path& file);
 
-// InputError that names the first file of `folder` that is missing or differs, and --data as the
-// remedy.
-void require_identity(const std::filesystem::path& folder, const Identity& expected);
+// InputError that names the first file of `folder` that is missing or differs, and the remedy.
+void require_identity(const std::filesystem::path& folder, const Identity& expected,
+                      const std::string& remedy = "say with --data where the run's data is now");
 
 nlohmann::ordered_json identity_to_json(const Identity& identity);
 // InputError that names `source` and the key.

@@ -65,6 +65,8 @@ struct RecursiveConfig {
   // T = P + S
   int64_t positions() const { return puzzle_positions() + seq_len; }
   int64_t head_size() const { return hidden_size / num_heads; }
+  // Layers that a gradient goes through in one step, each time that it does.
+  int64_t layers_with_gradient() const;
   // Of a SwiGLU that works at `width`.
   int64_t inner_width(int64_t width) const;
   // Whether a row halts where it believes more in halting than in going on, instead of where it
@@ -94,7 +96,8 @@ struct RecursiveConfig {
     visit(Field{"hidden_size", "Width D", "width"}, self.hidden_size);
     visit(Field{"expansion", "Of SwiGLU's inner width"}, self.expansion);
     visit(Field{"num_heads", "Attention heads", "heads"}, self.num_heads);
-    visit(Field{"pos_encodings", "What tells positions apart", "positions"}, self.pos_encodings);
+    visit(Field{"pos_encodings", "What tells positions apart: rope, learned or none", "positions"},
+          self.pos_encodings);
     visit(Field{"rms_norm_eps", ""}, self.rms_norm_eps);
     visit(Field{"rope_theta", ""}, self.rope_theta);
     visit(Field{"halt_max_steps", "Steps on one puzzle at most", "act_steps"}, self.halt_max_steps);
@@ -103,9 +106,13 @@ struct RecursiveConfig {
     visit(Field{"mlp_t", "An MLP over positions in place of attention"}, self.mlp_t);
     visit(Field{"no_ACT_continue", "Halt by the belief in halting alone", "no_act_continue"},
           self.no_ACT_continue);
-    visit(Field{"mixer_type", "What stands in place of the residual connection", "mixer"},
+    visit(Field{"mixer_type",
+                "none, jpmhc or edelta in place of the residual connection; with attention, at a "
+                "fraction of the width",
+                "mixer"},
           self.mixer_type);
-    visit(Field{"mixer_init", "How a mixer starts"}, self.mixer_init);
+    visit(Field{"mixer_init", "How E∆ starts: live or published, whose rotation never learns"},
+          self.mixer_init);
     visit(Field{"mixer_operator", "E∆'s rotation and reflection; false: its routes alone"},
           self.mixer_operator);
     visit(Field{"n_streams", "Streams n of a mixer", "streams"}, self.n_streams);
@@ -123,9 +130,10 @@ struct RecursiveConfig {
 // Throws InputError that names the key when a value is impossible.
 void validate(const RecursiveConfig& config);
 
-// What the model has at least: known before anything is allocated.
+// What the model has at least, besides its table of puzzles: known before anything is allocated.
 double least_parameters(const RecursiveConfig& config);
-// InputError where so many weights do not fit into the memory there is, `copies` times.
+// InputError where the table and so many weights, `copies` times, do not fit into the memory there
+// is.
 void require_memory(const RecursiveConfig& config, double copies = 1);
 
 nlohmann::ordered_json to_json(const RecursiveConfig& config);

@@ -28,7 +28,7 @@ struct Protocol {
   double beta1 = 0.9;
   double beta2 = 0.95;
   double eps = 1e-8;
-  double weight_decay = 0.1;  // on tensors with two or more dimensions
+  double weight_decay = 0.1;  // on tensors with two or more dimensions; recursive models: on all
   double grad_clip = 1;       // global norm; 0: no clipping
   uint64_t seed = 42;         // of the initial weights, the batches and dropout
   int64_t log_interval = 10;
@@ -49,7 +49,9 @@ struct Protocol {
     visit(Field{"beta1", "AdamW's first decay rate"}, self.beta1);
     visit(Field{"beta2", "AdamW's second decay rate"}, self.beta2);
     visit(Field{"eps", "AdamW's epsilon"}, self.eps);
-    visit(Field{"weight_decay", "Decay of tensors with two or more dimensions"}, self.weight_decay);
+    visit(Field{"weight_decay",
+                "Decay of tensors with two or more dimensions; of recursive models, of all"},
+          self.weight_decay);
     visit(Field{"grad_clip", "Global gradient norm to clip at; 0: never"}, self.grad_clip);
     visit(Field{"seed", "Seed of weights, batches and dropout"}, self.seed);
     visit(Field{"log_interval", "Iterations between logged steps"}, self.log_interval);
@@ -71,7 +73,8 @@ struct PuzzleProtocol {
 
   template <class Self, class Visit>
   static void visit_fields(Self& self, Visit visit) {
-    visit(Field{"optimizer", "Of a recursive model's weights"}, self.optimizer);
+    visit(Field{"optimizer", "Of a recursive model's weights: adam_atan2 or adamw"},
+          self.optimizer);
     visit(Field{"puzzle_emb_lr", "Peak learning rate of the puzzles' table", "puzzle_lr"},
           self.puzzle_emb_lr);
     visit(Field{"puzzle_emb_weight_decay", "Decay of the puzzles' table", "puzzle_weight_decay"},

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "edelta/dist/ranks.h"
+#include "edelta/train/config.h"
 
 namespace edelta::train {
 
@@ -25,6 +26,8 @@ struct Division {
 // InputError that names the numbers where batches of so many rows, so many a step, cannot be
 // divided equally.
 void require_divisible(int64_t rows, int64_t parts, int64_t ranks, Summation summation);
+// The same for a run.
+void require_divisible(const TrainConfig& config, int64_t ranks, Summation summation);
 
 // Adds up what backward passes leave in the parameters of a model. The gradients of all parameters
 // go through one flat buffer, bucket by bucket; the buckets whose gradients the last backward pass

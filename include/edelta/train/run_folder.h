@@ -123,8 +123,10 @@ data::Dataset load_run_vectors(const RunManifest& manifest, const std::string& w
 // InputError where they are not those that the run was made with.
 std::filesystem::path run_puzzle_folder(const RunFolder& run, const RunManifest& manifest,
                                         const std::string& where = {});
-// What is in it. A rank that does not see the run's folder makes puzzles that are the run's own
-// once more.
+// InputError where a run's data, of whatever kind, is not what the run was made with.
+void require_run_data(const RunFolder& run, const RunManifest& manifest, const std::string& where);
+// What is in a folder of puzzles. A rank that does not see the run's folder makes puzzles that are
+// the run's own once more.
 data::PuzzleData load_run_puzzles(const RunFolder& run, const RunManifest& manifest,
                                   const std::string& where, bool sees_run);
 

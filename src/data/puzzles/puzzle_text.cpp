@@ -214,7 +214,11 @@ void require_possible(const PuzzleShape& shape, const PuzzleTokens& cells) {
     if (!contradiction.empty()) throw InputError("the givens contradict: " + contradiction);
     SudokuBoard board;
     for (const std::int32_t token : cells) board.push_back(static_cast<std::uint8_t>(token - 1));
-    if (solve_sudoku(sudoku_shape(shape.size), board, /*limit=*/1).solutions == 0) {
+    // A few givens may contradict each other in a way that takes hours to find: then they stand.
+    constexpr std::int64_t kMostDeadEnds = 1'000'000;
+    const SudokuSearch search =
+        solve_sudoku(sudoku_shape(shape.size), board, /*limit=*/1, kMostDeadEnds);
+    if (search.solutions == 0 && search.dead_ends < kMostDeadEnds) {
       throw InputError("the givens contradict: there is no solution");
     }
   } else if (steps_to_goal(shape, cells) < 0) {

@@ -66,7 +66,7 @@ class SudokuState {
   std::array<unsigned, 9> rows_{}, columns_{}, boxes_{};
 };
 
-void search(SudokuState& state, int limit, SudokuSearch& found) {
+void search(SudokuState& state, int limit, std::int64_t most_dead_ends, SudokuSearch& found) {
   const int cell = state.next_blank();
   if (cell < 0) {
     if (found.solutions++ == 0) found.first = state.digits();
@@ -74,10 +74,11 @@ void search(SudokuState& state, int limit, SudokuSearch& found) {
   }
   unsigned candidates = state.candidates(cell);
   if (candidates == 0) ++found.dead_ends;
-  for (; candidates != 0 && found.solutions < limit; candidates &= candidates - 1) {
+  for (; candidates != 0 && found.solutions < limit && found.dead_ends < most_dead_ends;
+       candidates &= candidates - 1) {
     const int digit = std::countr_zero(candidates);
     state.flip(cell, digit);
-    search(state, limit, found);
+    search(state, limit, most_dead_ends, found);
     state.flip(cell, digit);
   }
 }
@@ -122,10 +123,11 @@ SudokuShape sudoku_shape(int size) {
   throw InputError(fmt::format("a Sudoku of size {}: it must be 4, 6 or 9", size));
 }
 
-SudokuSearch solve_sudoku(const SudokuShape& shape, const SudokuBoard& board, int limit) {
+SudokuSearch solve_sudoku(const SudokuShape& shape, const SudokuBoard& board, int limit,
+                          std::int64_t most_dead_ends) {
   SudokuSearch found;
   SudokuState state(shape);
-  if (state.place_all(board)) search(state, limit, found);
+  if (state.place_all(board)) search(state, limit, most_dead_ends, found);
   return found;
 }
 

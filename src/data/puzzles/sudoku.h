@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -31,8 +32,9 @@ struct SudokuSearch {
   std::int64_t dead_ends = 0;  // branches that lead to a blank without a digit
   SudokuBoard first;           // solution; empty without one
 };
-// Givens that contradict each other have no solution.
-SudokuSearch solve_sudoku(const SudokuShape& shape, const SudokuBoard& board, int limit);
+// Givens that contradict each other have no solution. The search gives up after so many dead ends.
+SudokuSearch solve_sudoku(const SudokuShape& shape, const SudokuBoard& board, int limit,
+                          std::int64_t most_dead_ends = std::numeric_limits<std::int64_t>::max());
 
 // A full board, drawn.
 SudokuBoard draw_solution(const SudokuShape& shape, base::RandomStream& random);

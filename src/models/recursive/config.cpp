@@ -76,6 +76,11 @@ int64_t RecursiveConfig::inner_width(int64_t width) const {
   return quotient_up(wanted, width_multiple) * width_multiple;
 }
 
+int64_t RecursiveConfig::layers_with_gradient() const {
+  if (kind == Recursion::transformer) return H_layers;
+  return kind == Recursion::hrm ? H_layers + L_layers : (L_cycles + 1) * L_layers;
+}
+
 bool RecursiveConfig::compares_continuing() const {
   return !no_ACT_continue || kind == Recursion::hrm || kind == Recursion::transformer;
 }
@@ -137,6 +142,9 @@ void validate(const RecursiveConfig& config) {
                             config.n_streams, config.hidden_size));
   at_least("cayley_iters", config.cayley_iters, 0, kMostCycles);
   at_least("geo_hidden_dim", config.geo_hidden_dim, 1, kLargestSize);
+  refuse_unless(
+      config.gate_reg_weight >= 0,
+      fmt::format("gate_reg_weight is {}; it must not be negative", config.gate_reg_weight));
 }
 
 double least_parameters(const RecursiveConfig& config) {
@@ -148,13 +156,14 @@ double least_parameters(const RecursiveConfig& config) {
   const bool own_level = config.kind == Recursion::hrm || config.kind == Recursion::transformer;
   const int64_t layers = (own_level ? config.H_layers : 0) +
                          (config.kind == Recursion::transformer ? 0 : config.L_layers);
-  return static_cast<double>(layers) * mlp + 2 * width * static_cast<double>(config.vocab_size) +
-         static_cast<double>(config.num_puzzle_identifiers) *
-             static_cast<double>(config.puzzle_emb_ndim);
+  return static_cast<double>(layers) * mlp + 2 * width * static_cast<double>(config.vocab_size);
 }
 
 void require_memory(const RecursiveConfig& config, double copies) {
-  base::require_memory(copies * sizeof(float) * least_parameters(config),
+  // The puzzles' table has no gradient and no moments.
+  const double table = static_cast<double>(config.num_puzzle_identifiers) *
+                       static_cast<double>(config.puzzle_emb_ndim);
+  base::require_memory(sizeof(float) * (copies * least_parameters(config) + table),
                        fmt::format("the weights of {} layers {} wide and of {} puzzles",
                                    config.H_layers + config.L_layers, config.hidden_size,
                                    config.num_puzzle_identifiers));

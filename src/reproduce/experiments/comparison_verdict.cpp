@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "reproduce/training_tables.h"
 #include "reproduce/wording.h"
 
 namespace edelta::reproduce {
@@ -61,6 +62,16 @@ std::string comparison_verdict(const std::vector<ComparedModel>& models, const C
                     order == Order::lower  ? "helps"
                     : order == Order::same ? "makes no difference that these seeds show"
                                            : "harms");
+}
+
+std::string comparison_verdict(RunArchive& archive, const TrainingTable& table,
+                               const ComparedRoles& roles, const std::string& where) {
+  std::vector<ComparedModel> models;
+  for (const Variant& variant : table.variants) {
+    const auto loss = statistics(final_losses(archive.finished(table, variant)));
+    models.push_back({variant.label, loss.value_or(Statistics())});
+  }
+  return comparison_verdict(models, roles, where);
 }
 
 }  // namespace edelta::reproduce

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "reproduce/run_archive.h"
 #include "reproduce/statistics.h"
 
 namespace edelta::reproduce {
@@ -23,5 +24,8 @@ struct ComparedRoles {
 // the sum of their standard deviations.
 std::string comparison_verdict(const std::vector<ComparedModel>& models, const ComparedRoles& roles,
                                const std::string& where);
+// The same of a table's variants and the final losses of their runs.
+std::string comparison_verdict(RunArchive& archive, const TrainingTable& table,
+                               const ComparedRoles& roles, const std::string& where);
 
 }  // namespace edelta::reproduce

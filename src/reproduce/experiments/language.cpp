@@ -8,7 +8,6 @@
 #include "reproduce/experiments/experiments.h"
 #include "reproduce/experiments/own_study.h"
 #include "reproduce/operator_probes.h"
-#include "reproduce/statistics.h"
 #include "reproduce/suite_text.h"
 #include "reproduce/training_figures.h"
 #include "reproduce/training_tables.h"
@@ -63,15 +62,6 @@ std::optional<double> fastest(const Runs& runs) {
   return most;
 }
 
-std::string verdict(RunArchive& archive, const TrainingTable& table) {
-  std::vector<ComparedModel> losses;
-  for (const Variant& variant : table.variants) {
-    const auto result = statistics(final_losses(archive.finished(table, variant)));
-    losses.push_back({variant.label, result.value_or(Statistics())});
-  }
-  return comparison_verdict(losses, {kPlain, kHybrid, kNoOperator}, "on this text, at this size");
-}
-
 std::vector<Table> language_tables(const Experiment& experiment, RunArchive& archive) {
   std::vector<Table> all;
   for (const TrainingTable& training : experiment.trainings) {
@@ -87,7 +77,8 @@ std::vector<Table> language_tables(const Experiment& experiment, RunArchive& arc
       table.rows[i].set("bits_per_byte", mean_cell(measured(runs, "bits_per_byte")));
       if (const auto speed = fastest(runs)) table.rows[i].set("speed", std::round(*speed));
     }
-    table.note = verdict(archive, training);
+    table.note = comparison_verdict(archive, training, {kPlain, kHybrid, kNoOperator},
+                                    "on this text, at this size");
     all.push_back(std::move(table));
   }
   return all;

@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "edelta/models/recursive.h"
 #include "reproduce/curve.h"
 #include "reproduce/experiments/comparison_verdict.h"
 #include "reproduce/experiments/experiments.h"
 #include "reproduce/solve_puzzle.h"
-#include "reproduce/statistics.h"
 #include "reproduce/training_figures.h"
 #include "reproduce/training_tables.h"
 #include "reproduce/wording.h"
@@ -42,13 +42,15 @@ void plan_puzzles(const Experiment& experiment, Plan& plan, uint64_t seed) {
 std::string puzzles_scope(const Experiment& experiment, const RunArchive& archive) {
   const std::vector<uint64_t>& seeds = archive.manifest().seeds;
   std::vector<std::string> parts;
+  std::set<std::string> told;
   for (const TrainingTable& table : experiment.trainings) {
-    if (is_matched(table)) continue;
+    if (!told.insert(table.task).second) continue;
     const train::TrainConfig config = training_config(archive.folder(), archive.preset(), table,
                                                       table.variants.front(), seeds.front());
     const data::PuzzleTask& puzzles = *config.recursive->puzzles;
+    const std::string kind = table.short_title();
     parts.push_back(fmt::format("{} ({} puzzles in {} views each, D {}, {} iterations of {})",
-                                table.short_title(), puzzles.train, puzzles.views + 1,
+                                kind.substr(0, kind.find(',')), puzzles.train, puzzles.views + 1,
                                 config.recursive->model.hidden_size, config.train.iterations,
                                 config.train.batch));
   }
@@ -72,16 +74,6 @@ std::optional<double> fastest(const Runs& runs) {
   return most;
 }
 
-std::string verdict(RunArchive& archive, const TrainingTable& table) {
-  std::vector<ComparedModel> losses;
-  for (const Variant& variant : table.variants) {
-    const auto result = statistics(final_losses(archive.finished(table, variant)));
-    losses.push_back({variant.label, result.value_or(Statistics())});
-  }
-  return comparison_verdict(losses, {kPlain, kHybrid, kNoOperator},
-                            "on these puzzles, at this size");
-}
-
 Table puzzle_table(RunArchive& archive, const TrainingTable& training) {
   Table table{.id = training.id,
               .title = training.title,
@@ -90,10 +82,11 @@ Table puzzle_table(RunArchive& archive, const TrainingTable& training) {
                           {"knows", "knows whether it is right, %"},
                           {"final", "cross-entropy of a cell"},
                           {"gamma", "final γ"},
-                          {"speed", "puzzle steps/s in training"},
+                          {"speed", "puzzle steps/s in training, validation included"},
                           {"width", "D"},
                           {"parameters", "parameters"}},
-              .note = verdict(archive, training)};
+              .note = comparison_verdict(archive, training, {kPlain, kHybrid, kNoOperator},
+                                         "on these puzzles, at this size")};
   for (const Variant& variant : training.variants) {
     const Runs runs = archive.finished(training, variant);
     Row& row = table.rows.emplace_back(Row{.label = variant.label});
