@@ -159,12 +159,12 @@ TEST(RecursiveRun, ReplacesNoPuzzlesButItsOwn) {
   // Puzzles that cannot be made: the run that is there stays.
   TrainConfig impossible = config;
   impossible.recursive->puzzles->kind = data::PuzzleKind::maze;
-  impossible.recursive->puzzles->size = 5;
-  impossible.recursive->puzzles->train = 1'000'000;
-  expect_error<InputError>([&] { run.create(impossible, /*replace=*/true); }, "1000000");
+  impossible.recursive->puzzles->size = 30;
+  impossible.recursive->puzzles->train = 100'000'000;
+  expect_error<InputError>([&] { run.create(impossible, /*replace=*/true); }, "memory");
   EXPECT_EQ(run.read_manifest().config.recursive->puzzles->train, config.recursive->puzzles->train);
   const RunFolder fresh(folder / "fresh");
-  expect_error<InputError>([&] { fresh.create(impossible); }, "1000000");
+  expect_error<InputError>([&] { fresh.create(impossible); }, "memory");
   EXPECT_FALSE(std::filesystem::exists(folder / "fresh"));
   // Other puzzles in their place.
   TrainConfig other = config;
