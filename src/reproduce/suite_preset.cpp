@@ -15,7 +15,8 @@ nlohmann::json longer_sudoku4() {
 // Of one small size, so that a run takes a minute or two of one core.
 nlohmann::json quick_puzzles() {
   const nlohmann::json model{{"hidden_size", 64}, {"L_cycles", 2}, {"halt_max_steps", 4}};
-  const nlohmann::json train{{"iterations", 800}, {"eval_interval", 100}, {"batch", 32}};
+  const nlohmann::json train{
+      {"iterations", 800}, {"eval_interval", 100}, {"batch", 32}, {"lr", 1e-3}, {"min_lr", 1e-4}};
   return {
       {"sudoku4", longer_sudoku4()},
       {"sudoku6", {{"train", train}, {"model", model}, {"puzzles", {{"train", 5000}}}}},

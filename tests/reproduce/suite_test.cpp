@@ -153,7 +153,7 @@ TEST(RunPlan, NamesSayWhatDiffers) {
   for (const char* name :
        {"gyroscope-gpt-seed42", "near-pi-edelta-init_gate_bias=-1.5-gate_reg_weight=0.5-seed42",
         "stability-edelta-pool=prefix-seed42", "gyroscope-edelta-n_layer=3-n_embd=184-seed42",
-        "sudoku4-trm-seed42", "maze-trm-mixer_type=jpmhc-seed42"}) {
+        "sudoku4-trm-seed42", "maze-trm-mlp_t=false-mixer_type=jpmhc-seed42"}) {
     EXPECT_TRUE(names.contains(name)) << name;
   }
 }
