@@ -18,6 +18,7 @@
 #include "edelta/train/optimiser.h"
 #include "edelta/train/schedule.h"
 #include "edelta/train/step.h"
+#include "verify/puzzle_ops_parity.h"
 #include "verify/recursive_parity.h"
 #include "verify/trace.h"
 
@@ -197,6 +198,7 @@ void check_operators(const TensorFile& trace, torch::ScalarType dtype, Comparer&
     compare.value("sinkhorn/M", ops::sinkhorn(trace.tensor("sinkhorn/logits").to(dtype)));
   }
   check_reflection(trace, dtype, compare);
+  check_puzzle_ops(trace, dtype, compare);
 }
 
 std::string kind_of(const TensorFile& trace) {
@@ -206,7 +208,9 @@ std::string kind_of(const TensorFile& trace) {
   if (has(trace, "output")) return "continuous";
   const auto is_operator = [](const auto& item) {
     return item.first.starts_with("cayley/") || item.first.starts_with("iterative_cayley/") ||
-           item.first.starts_with("sinkhorn/") || item.first.starts_with("reflection/");
+           item.first.starts_with("sinkhorn/") || item.first.starts_with("reflection/") ||
+           item.first.starts_with("rms_norm/") || item.first.starts_with("swiglu/") ||
+           item.first.starts_with("attention/") || item.first.starts_with("stablemax/");
   };
   if (std::any_of(trace.tensors.begin(), trace.tensors.end(), is_operator)) return "operators";
   throw InputError(trace.source +
