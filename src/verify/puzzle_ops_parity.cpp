@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "edelta/base/error.h"
 #include "edelta/ops/puzzle.h"
 
 namespace edelta::verify {
@@ -46,6 +47,9 @@ void check_puzzle_ops(const TensorFile& trace, torch::ScalarType dtype, Comparer
   check("attention", {"qkv_proj.weight", "o_proj.weight"}, [&](const auto& in) {
     const ops::RotaryTables tables{trace.tensor("attention/cos").to(dtype),
                                    trace.tensor("attention/sin").to(dtype)};
+    if (tables.cos.dim() != 2 || tables.cos.size(1) < 1) {
+      throw InputError(trace.source + ": attention/cos must have a row for each position");
+    }
     const int64_t heads = in[1].size(0) / (3 * tables.cos.size(-1));
     return ops::whole_attention(in[0].matmul(in[1].t()), heads, tables).matmul(in[2].t());
   });
