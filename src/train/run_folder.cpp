@@ -191,9 +191,10 @@ void RunFolder::create(const TrainConfig& config, bool replace) const {
     throw InputError(fmt::format("{}: that is the folder of the data; a run needs one of its own",
                                  path_.string()));
   }
-  if (was_there && replace && !config.data.empty() && lies_in(manifest.config.data, path_)) {
-    throw InputError(fmt::format("{}: the data lies in it; a run that replaces it would remove it",
-                                 path_.string()));
+  if (!config.data.empty() && replace && made_puzzles(*this) &&
+      lies_in(manifest.config.data, puzzle_folder())) {
+    throw InputError(
+        fmt::format("{}: the data lies in the run that it is to replace", path_.string()));
   }
   base::make_folder(path_);
   const base::FileLock lock = lock_run(*this);

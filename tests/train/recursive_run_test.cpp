@@ -154,7 +154,7 @@ TEST(RecursiveRun, ReplacesNoPuzzlesButItsOwn) {
   settings.erase("puzzles");
   settings["data"] = run.puzzle_folder().string();
   const TrainConfig inside = train_config_from_json(settings, "test");
-  expect_error<InputError>([&] { run.create(inside, /*replace=*/true); }, "lies in it");
+  expect_error<InputError>([&] { run.create(inside, /*replace=*/true); }, "lies in the run");
   EXPECT_TRUE(data::is_puzzle_folder(run.puzzle_folder()));
   // Puzzles that cannot be made: the run that is there stays.
   TrainConfig impossible = config;
