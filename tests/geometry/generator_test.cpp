@@ -137,7 +137,8 @@ TEST(Generator, GateGradientKeepsThePenaltyFromTheFeatures) {
     const OperatorParameters p = gate->generate(pooled);
     expect_same(p, all->generate(pooled));
     const Tensor penalised = p.penalised_gamma.defined() ? p.penalised_gamma : p.gamma;
-    EXPECT_TRUE(torch::equal(penalised, p.gamma));
+    // Some processors' matrix products depend on where their operands lie, in the last bit.
+    EXPECT_LT(largest(penalised - p.gamma), 1e-15);
     penalised.square().sum().backward();
     EXPECT_FALSE(pooled.grad().defined() && largest(pooled.grad()) > 0);
     double reached = 0;
