@@ -35,18 +35,16 @@ sleep 2
 kill -KILL $pid 2>/dev/null || true
 wait $pid 2>/dev/null || true
 
-# Ask it to stop: it says how to continue. What an earlier command said must not be taken for its beginning: a signal
-# that comes before the program does ends this script's own copy, which would remove $work on its way.
-rm -f "$work/stderr"
-"$edelta" reproduce "${subset[@]}" --preset smoke --out "$work/killed" >/dev/null 2>"$work/stderr" &
+# Ask one that has everything before it to stop: it says how to continue. Its progress says that it has begun and hears
+# signals; one that comes before the program does would end this script's own copy, which removes $work on its way.
+"$edelta" reproduce "${subset[@]}" --preset smoke --out "$work/stopped" >/dev/null 2>"$work/progress" &
 pid=$!
-# Its first line of progress says that it has begun, and hears signals.
-for _ in $(seq 300); do [ -s "$work/stderr" ] && break; sleep 0.1; done
+for _ in $(seq 600); do grep -q " done" "$work/progress" 2>/dev/null && break; sleep 0.05; done
 kill -TERM $pid 2>/dev/null || true
 code=0
 wait $pid || code=$?
-[ "$code" = 143 ] || [ "$code" = 0 ] || { cat "$work/stderr"; fail "exit $code on SIGTERM"; }
-[ "$code" = 0 ] || grep -q "continue with: .*edelta reproduce" "$work/stderr" || fail "no word on how to continue"
+[ "$code" = 143 ] || { cat "$work/progress"; fail "exit $code on SIGTERM"; }
+grep -q "continue with: .*edelta reproduce" "$work/progress" || { cat "$work/progress"; fail "no word on how to continue"; }
 
 expect_exit 0 "$edelta" reproduce "${subset[@]}" --preset smoke --out "$work/killed"
 cmp <(untimed_results "$work/whole") <(untimed_results "$work/killed") || fail "the tables differ"
