@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <mutex>
 #include <thread>
+#include <vector>
 
 #include <torch/csrc/distributed/c10d/FileStore.hpp>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
@@ -122,9 +124,15 @@ class FolderMeeting {
 
   // While the ranks look for each other, a file that another one removes must not be waited for.
   StorePointer open() const {
+    // A store that ends writes that it does, and so makes the file anew where the first rank is
+    // just removing it. None of them ends.
+    static auto& stores = *new std::vector<StorePointer>;
+    static std::mutex mutex;
     const std::string path = (fs::path(launch_.folder) / name_).string();
     auto store = c10::make_intrusive<c10d::FileStore>(path, static_cast<int>(-1));
     store->setTimeout(std::min(limit_, milliseconds(1000)));
+    const std::lock_guard lock(mutex);
+    stores.push_back(store);
     return store;
   }
 

@@ -16,18 +16,32 @@
 
 namespace edelta::test {
 
-inline uint16_t free_port() {
-  const int descriptor = ::socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  auto* plain = reinterpret_cast<sockaddr*>(&address);
-  ::bind(descriptor, plain, sizeof address);
-  socklen_t size = sizeof address;
-  ::getsockname(descriptor, plain, &size);
-  ::close(descriptor);
-  return ntohs(address.sin_port);
-}
+// A port that nobody else gets, and at which nobody listens.
+class HeldPort {
+ public:
+  HeldPort() : descriptor_(::socket(AF_INET, SOCK_STREAM, 0)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    auto* plain = reinterpret_cast<sockaddr*>(&address);
+    ::bind(descriptor_, plain, sizeof address);
+    socklen_t size = sizeof address;
+    ::getsockname(descriptor_, plain, &size);
+    number_ = ntohs(address.sin_port);
+  }
+  ~HeldPort() { ::close(descriptor_); }
+  HeldPort(const HeldPort&) = delete;
+  HeldPort& operator=(const HeldPort&) = delete;
+
+  uint16_t number() const { return number_; }
+
+ private:
+  int descriptor_;
+  uint16_t number_ = 0;
+};
+
+// For one who listens there at once.
+inline uint16_t free_port() { return HeldPort().number(); }
 
 // Calls body(ranks) at each of `count` ranks; what one of them throws is thrown here.
 inline void on_ranks(int64_t count, const std::function<void(dist::Ranks&)>& body,

@@ -76,9 +76,10 @@ TEST(Store, SaysThatThePortIsInUse) {
 }
 
 TEST(Store, SaysThatNobodyAnswers) {
-  const uint16_t port = test::free_port();
+  const test::HeldPort port;
   test::expect_error<InputError>(
-      [&] { const StoreClient client("127.0.0.1", port, kSecret, 300ms); }, "nobody answered");
+      [&] { const StoreClient client("127.0.0.1", port.number(), kSecret, 300ms); },
+      "nobody answered");
 }
 
 TEST(Store, ListensOnItsAddressAlone) {
