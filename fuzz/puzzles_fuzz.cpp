@@ -1,5 +1,6 @@
 // Whatever the bytes: tasks within ARC's bounds, numbers that the file has, a description that fits
-// itself, or an InputError.
+// itself, a puzzle that is written as it was read, or an InputError.
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -12,6 +13,7 @@
 #include "data/puzzles/arc_sequence.h"
 #include "data/puzzles/arc_tasks.h"
 #include "data/puzzles/arc_view.h"
+#include "data/puzzles/puzzle_text.h"
 #include "edelta/base/error.h"
 #include "edelta/data/puzzle_data.h"
 
@@ -69,13 +71,29 @@ void name(const std::string& text) {
   check(data::as_before(named.view, data::seen_through(named.view, grid)) == grid);
 }
 
+// As people write them: Sudoku and mazes of every size.
+void puzzle(const std::string& text) {
+  if (text.empty()) return;
+  const auto first = static_cast<unsigned char>(text[0]);
+  const data::PuzzleShape shape =
+      first % 2 == 0
+          ? data::PuzzleShape{data::PuzzleKind::sudoku, std::array{4, 6, 9}[first / 2 % 3]}
+          : data::PuzzleShape{data::PuzzleKind::maze, 5 + first / 2 % 27};
+  const data::PuzzleTokens tokens = data::parse_puzzle(shape, text.substr(1), "fuzz");
+  check(tokens.size() == static_cast<std::size_t>(shape.size * shape.size));
+  std::string written;
+  for (const std::string& row : data::puzzle_rows(shape, tokens)) written += row + "\n";
+  check(data::parse_puzzle(shape, written, "fuzz") == tokens);
+  data::fault_of(shape, tokens, tokens);
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
   const std::string text(reinterpret_cast<const char*>(data) + 1, size - 1);
   try {
-    switch (data[0] % 4) {
+    switch (data[0] % 5) {
       case 0:
         tasks(text);
         break;
@@ -85,8 +103,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       case 2:
         info(text);
         break;
-      default:
+      case 3:
         name(text);
+        break;
+      default:
+        puzzle(text);
     }
   } catch (const edelta::InputError&) {
   }
