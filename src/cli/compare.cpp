@@ -43,18 +43,20 @@ ordered_json to_json(const ComparedRun& run) {
   for (const auto& [iteration, loss] : logged(run.log, &LoggedStep::val_loss)) {
     validation.push_back({{"iteration", static_cast<int64_t>(iteration)}, {"loss", loss}});
   }
-  return {{"name", run.name},
-          {"run", reproduce::display_name(overview.folder)},
-          {"model", overview.config.model_name()},
-          {"data", overview.data()},
-          {"parameters", run.parameters},
-          {"state", overview.state_text()},
-          {"iteration", overview.iteration},
-          {"iterations", overview.config.train.iterations},
-          {"best_val_loss", or_null(overview.best_loss)},
-          {"final_val_loss", or_null(overview.final_loss)},
-          {"seconds", or_null(overview.seconds)},
-          {"validation", validation}};
+  ordered_json out{{"name", run.name},
+                   {"run", reproduce::display_name(overview.folder)},
+                   {"model", overview.config.model_name()},
+                   {"data", overview.data()},
+                   {"parameters", run.parameters},
+                   {"state", overview.state_text()},
+                   {"iteration", overview.iteration},
+                   {"iterations", overview.config.train.iterations},
+                   {"best_val_loss", or_null(overview.best_loss)},
+                   {"final_val_loss", or_null(overview.final_loss)},
+                   {"seconds", or_null(overview.seconds)},
+                   {"validation", validation}};
+  if (overview.solved) out["solved"] = *overview.solved;
+  return out;
 }
 
 ordered_json to_json(const Comparison& comparison) {
@@ -72,15 +74,19 @@ void print_table(const Comparison& comparison) {
                {"iterations", Align::right},
                {"best", Align::right},
                {"final", Align::right},
+               {"solved", Align::right, /*optional=*/true},
                {"time", Align::right}});
   const auto loss = [](const std::optional<double>& value) {
-    return value ? fmt::format("{:.3e}", *value) : "-";
+    return value ? fmt::format("{:.3e}", *value) : Table::kNothing;
+  };
+  const auto share = [](const std::optional<double>& value) {
+    return value ? fmt::format("{:.1f} %", 100 * *value) : Table::kNothing;
   };
   for (const ComparedRun& run : comparison.runs) {
     const reproduce::RunOverview& overview = run.overview;
     table.add({run.name, overview.config.model_name(), overview.data(), with_commas(run.parameters),
                overview.iterations_text(), loss(overview.best_loss), loss(overview.final_loss),
-               overview.seconds ? duration(*overview.seconds) : "-"});
+               share(overview.solved), overview.seconds ? duration(*overview.seconds) : "-"});
   }
   fmt::print("{}", table.text());
 }

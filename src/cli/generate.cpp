@@ -14,6 +14,7 @@
 
 #include "base/input_file.h"
 #include "base/printable.h"
+#include "cli/checks.h"
 #include "cli/commands.h"
 #include "cli/interrupted.h"
 #include "cli/notice.h"
@@ -255,6 +256,7 @@ void add_generate(CLI::App& app) {
       ->check(CLI::Range(1, 4096))
       ->capture_default_str();
   command->add_option("--seed", options->generator.seed, "Seed of the draws")
+      ->check(kSeed)
       ->capture_default_str();
   command->footer(
       "RUN is a run folder, a folder with an exported model, or an exported .safetensors file.\n"

@@ -301,6 +301,7 @@ void add_reproduce(CLI::App& app) {
   command
       ->add_option("--seeds", options->seeds,
                    "Seeds, added to those of earlier calls (default: 42,123,456; smoke: 42)")
+      ->check(kSeed)
       ->delimiter(',');
   command->add_option("--jobs", options->jobs, "Runs at a time (default: one for each CPU)")
       ->check(CLI::Range(1, 1024));

@@ -143,6 +143,7 @@ ordered_json to_json(const Listed& one) {
   out["iterations"] = run.config.train.iterations;
   out["best_val_loss"] = number(run.best_loss);
   out["final_val_loss"] = number(run.final_loss);
+  if (run.solved) out["solved"] = *run.solved;
   out["seconds"] = number(run.seconds);
   out["changed"] = date_text(run.changed, "%Y-%m-%dT%H:%M:%S%z");
   return out;
@@ -165,16 +166,20 @@ void print_table(const std::vector<Listed>& runs) {
                {"state"},
                {"best", Align::right},
                {"final", Align::right},
+               {"solved", Align::right, /*optional=*/true},
                {"time", Align::right},
                {"changed"}});
   const auto loss = [](const std::optional<double>& value) {
-    return value ? fmt::format("{:.3e}", *value) : "-";
+    return value ? fmt::format("{:.3e}", *value) : Table::kNothing;
+  };
+  const auto share = [](const std::optional<double>& value) {
+    return value ? fmt::format("{:.1f} %", 100 * *value) : Table::kNothing;
   };
   for (const Listed& one : runs) {
     if (!one.run) continue;
     const RunOverview& run = *one.run;
     table.add({one.name, run.config.model_name(), run.data(), std::to_string(run.config.train.seed),
-               state_text(run), loss(run.best_loss), loss(run.final_loss),
+               state_text(run), loss(run.best_loss), loss(run.final_loss), share(run.solved),
                run.seconds ? duration(*run.seconds) : "-",
                date_text(run.changed, "%Y-%m-%d %H:%M")});
   }

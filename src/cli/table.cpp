@@ -15,17 +15,19 @@ std::string pad(const std::string& text, size_t width, Align align) {
 }  // namespace
 
 std::string Table::text() const {
-  std::vector<size_t> widths;
+  std::vector<size_t> shown, widths(columns_.size());
   for (size_t i = 0; i < columns_.size(); ++i) {
-    size_t width = display_width(columns_[i].title);
-    for (const auto& row : rows_) width = std::max(width, display_width(row[i]));
-    widths.push_back(width);
+    const auto is_empty = [i](const auto& row) { return row[i] == kNothing; };
+    if (columns_[i].optional && std::all_of(rows_.begin(), rows_.end(), is_empty)) continue;
+    shown.push_back(i);
+    widths[i] = display_width(columns_[i].title);
+    for (const auto& row : rows_) widths[i] = std::max(widths[i], display_width(row[i]));
   }
   std::string out;
   const auto line = [&](const auto& cell) {
     std::string text;
-    for (size_t i = 0; i < columns_.size(); ++i) {
-      text += (i > 0 ? "  " : "") + pad(cell(i), widths[i], columns_[i].align);
+    for (const size_t i : shown) {
+      text += (text.empty() ? "" : "  ") + pad(cell(i), widths[i], columns_[i].align);
     }
     out += text.substr(0, text.find_last_not_of(' ') + 1) + "\n";
   };

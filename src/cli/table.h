@@ -14,7 +14,10 @@ class Table {
   struct Column {
     std::string title;
     Align align = Align::left;
+    bool optional = false;  // not shown where every cell is a dash
   };
+
+  static constexpr const char* kNothing = "-";
 
   explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
   void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }

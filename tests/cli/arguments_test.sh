@@ -27,7 +27,7 @@ config '{"task": "stability", "train": {"iteratons": 1}}' "did you mean 'iterati
 config '{"task": "stability", "model": {"width": 16, "n_embd": 16}}' "two names"
 config '{"task": "stability", "model": {"width": 17}}' "width"
 [ "$(grep -o c.json "$work/stderr" | wc -l)" = 1 ] || fail "the file is named more than once"
-for command in "data stability --out $work/d --seed -1" "verify --seed -1" "reflect --seeds -1"; do
+for command in "data stability --out $work/d --seed -1" "verify --seed -1" "reflect --seeds -1" "reproduce --seeds 1,-1" "generate x --seed -1"; do
   expect_exit 2 timeout 20 "$edelta" $command; one_line seed
 done
 

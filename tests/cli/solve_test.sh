@@ -8,6 +8,8 @@ train() { expect_exit 0 "$edelta" train "${small[@]}" "$@"; }
 
 train --preset sudoku4 --iterations 200 --out whole
 grep -q 'of the puzzles solved' stdout || { cat stdout; fail "the result"; }
+expect_exit 0 "$edelta" runs .
+grep -q 'solved' stdout && grep -qE '^whole .*[0-9] %' stdout || { cat stdout; fail "the list has no share solved"; }
 [ -f whole/puzzles/train/all__inputs.npy ] || fail "no puzzles in the run"
 
 # Killed again and again it ends like one that was left alone.
@@ -19,7 +21,7 @@ RANDOM=${EDELTA_TEST_SEED:-$$}
 for kill in 1 2; do
   (start_or_resume) >/dev/null 2>&1 &
   # The second time in the middle, from a checkpoint.
-  [ $kill = 1 ] || for wait in $(seq 300); do [ -f killed/checkpoint/checkpoint.safetensors ] && break || sleep 0.02; done
+  [ $kill = 1 ] || for wait in $(seq 3000); do [ -f killed/checkpoint/checkpoint.safetensors ] && break || sleep 0.02; done
   [ $kill = 2 ] || sleep "0.$((RANDOM % 5 + 3))"
   kill -KILL $! 2>/dev/null || true
   wait $! 2>/dev/null || true

@@ -62,6 +62,29 @@ TEST(RunOverview, IsOfTheResultOrOfWhatIsLogged) {
   EXPECT_EQ(begun.best_loss, std::nullopt);
 }
 
+TEST(RunOverview, TellsTheShareOfPuzzlesSolved) {
+  const test::TemporaryFolder folder;
+  std::vector<nlohmann::ordered_json> metrics = kMetrics;
+  metrics[2]["exact_accuracy"] = 0.5;
+  metrics[4]["exact_accuracy"] = 0.75;
+  const fs::path stopped = make_run(folder / "stopped", {}, metrics);
+  EXPECT_EQ(read_overview(stopped).solved, 0.75);
+  const json result{{"best_val_loss", 0.2},
+                    {"final_val_loss", 0.3},
+                    {"seconds", 12.0},
+                    {"measures", {{"exact_accuracy", 0.875}}}};
+  const fs::path finished = make_run(folder / "finished", {}, metrics, result);
+  EXPECT_EQ(read_overview(finished).solved, 0.875);
+  const fs::path vectors = make_run(folder / "vectors", {}, kMetrics);
+  EXPECT_EQ(read_overview(vectors).solved, std::nullopt);
+
+  const Comparison comparison = compare_runs({stopped, finished, vectors});
+  EXPECT_EQ(figures_of(comparison)[1].id, "solved");
+  const std::string page = to_html(comparison, {.title = "t"});
+  EXPECT_NE(page.find("87.5 %"), std::string::npos);
+  EXPECT_EQ(to_html(compare_runs({vectors}), {.title = "t"}).find("solved"), std::string::npos);
+}
+
 TEST(RunOverview, NamesAreFitToBePrinted) {
   EXPECT_EQ(display_name("runs/größe"), "runs/größe");
   EXPECT_EQ(display_name("a\nb\033[31m"), "a?b?[31m");

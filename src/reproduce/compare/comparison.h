@@ -34,8 +34,8 @@ struct Comparison {
 // Reads the runs as they are now. InputError for what is no run, or given twice.
 Comparison compare_runs(const std::vector<std::filesystem::path>& folders);
 
-// Losses, gradient norms, and γ of those that have gates; a figure is absent where nothing has been
-// logged for it.
+// Losses, the share of puzzles solved, gradient norms, and γ of those that have gates; a figure is
+// absent where nothing has been logged for it.
 std::vector<Figure> figures_of(const Comparison& comparison);
 
 }  // namespace edelta::reproduce

@@ -5,8 +5,9 @@
 namespace edelta::reproduce {
 namespace {
 
-Panel curves_of(const Comparison& comparison, const std::string& title, LoggedQuantity quantity) {
-  Panel panel{.title = title, .x = {"iteration"}, .y = {title, true}};
+Panel curves_of(const Comparison& comparison, const std::string& title, LoggedQuantity quantity,
+                bool logarithmic = true) {
+  Panel panel{.title = title, .x = {"iteration"}, .y = {title, logarithmic}};
   for (const ComparedRun& run : comparison.runs) {
     const Curve curve = over_runs({logged(run.log, quantity)});
     if (curve.empty()) continue;
@@ -32,6 +33,9 @@ std::vector<Figure> figures_of(const Comparison& comparison) {
       figure("losses", "Losses", "Of the batches trained on, and of the whole validation split.",
              {curves_of(comparison, "training loss", &LoggedStep::train_loss),
               curves_of(comparison, "validation loss", &LoggedStep::val_loss)}),
+      figure("solved", "Puzzles solved", "Share of the test puzzles.",
+             {curves_of(comparison, "share solved", &LoggedStep::exact_accuracy,
+                        /*logarithmic=*/false)}),
       figure("gradients", "Gradient norms", "Of all parameters together, before clipping.",
              {curves_of(comparison, "gradient norm", &LoggedStep::gradient_norm)}),
       figure("gates", "Gates",

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "reproduce/report/document.h"
@@ -25,9 +26,9 @@ TableCell cell(const std::optional<double>& value, Format format) {
 }
 
 // The colour of a row is that of its curve, which only the first run of an architecture has.
-TableRow run_row(const ComparedRun& run, bool coloured) {
+TableRow run_row(const ComparedRun& run, bool coloured, bool puzzles) {
   const RunOverview& overview = run.overview;
-  return {
+  TableRow row{
       run.name,
       coloured ? overview.config.model_name() : "",
       run.sees_future,
@@ -35,6 +36,9 @@ TableRow run_row(const ComparedRun& run, bool coloured) {
        cell(report::count_text(run.parameters)), cell(overview.iterations_text()),
        cell(overview.best_loss, report::value_text), cell(overview.final_loss, report::value_text),
        cell(overview.seconds, report::duration_text), cell(overview.state_text())}};
+  const auto percent = [](double share) { return fmt::format("{:.1f} %", 100 * share); };
+  if (puzzles) row.cells.push_back(cell(overview.solved, percent));
+  return row;
 }
 
 ReportTable table_of(const std::string& id, const std::string& title) {
@@ -53,9 +57,14 @@ ReportTable runs_table(const Comparison& comparison) {
   table.unit = "best and final validation loss";
   table.columns = {{"model", false}, {"data", false}, {"parameters"}, {"iterations"},
                    {"best"},         {"final"},       {"time"},       {"state", false}};
+  const bool puzzles =
+      std::any_of(comparison.runs.begin(), comparison.runs.end(),
+                  [](const ComparedRun& run) { return run.overview.solved.has_value(); });
+  if (puzzles) table.columns.push_back({"solved"});
   std::set<std::string> models;
   for (const ComparedRun& run : comparison.runs) {
-    table.rows.push_back(run_row(run, models.insert(run.overview.config.model_name()).second));
+    const bool first = models.insert(run.overview.config.model_name()).second;
+    table.rows.push_back(run_row(run, first, puzzles));
   }
   return table;
 }
