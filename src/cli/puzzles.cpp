@@ -15,10 +15,9 @@
 
 #include "cli/checks.h"
 #include "cli/commands.h"
-#include "cli/interrupted.h"
 #include "cli/notice.h"
 #include "cli/print_json.h"
-#include "cli/progress_line.h"
+#include "cli/puzzles_progress.h"
 #include "cli/stop_signal.h"
 #include "data/puzzles/arc_build.h"
 #include "data/puzzles/maze_build.h"
@@ -50,22 +49,10 @@ struct PuzzlesOptions {
   bool json = false;
 };
 
-// Shows how far it is; Interrupted once a signal has come.
-class PuzzlesProgressLine {
- public:
-  void show(const data::PuzzleProgress& progress) {
-    if (received_signal() != 0) throw Interrupted(received_signal());
-    line_.show({fmt::format("{} of {} {}", progress.done, progress.all, progress.doing)});
-  }
-
- private:
-  ProgressLine line_;
-};
-
 // Calls work(on_progress).
 template <class Work>
 auto with_progress(const Work& work) {
-  PuzzlesProgressLine line;
+  PuzzlesProgress line;
   return work([&](const data::PuzzleProgress& progress) { line.show(progress); });
 }
 

@@ -23,6 +23,7 @@
 #include "cli/measures.h"
 #include "cli/notice.h"
 #include "cli/print_json.h"
+#include "cli/puzzles_progress.h"
 #include "cli/setting_flags.h"
 #include "cli/shell_command.h"
 #include "cli/stop_signal.h"
@@ -270,10 +271,17 @@ Prepared prepare_new(const TrainOptions& options, train::TrainConfig config, dis
   compute.summation = options.summation().value_or(compute.summation);
   train::require_same_computation(ranks, compute);
   train::require_same_configuration(ranks, config, files);
+  // Looked at while puzzles are made, so that none are left half made. Among ranks one that is
+  // stopped ends at once, and the others with it.
+  if (ranks.count() == 1) {
+    remember_signals({SIGINT, SIGTERM, SIGHUP}, NextSignal::ends_at_once);
+  }
   return dist::together(ranks, [&] {
     if (!ranks.first()) return prepared;
     prepared.folder = RunFolder(options.out.empty() ? free_folder(config).string() : options.out);
-    prepared.folder.create(config, options.force);
+    PuzzlesProgress progress(options.quiet);
+    prepared.folder.create(config, options.force,
+                           [&](const data::PuzzleProgress& made) { progress.show(made); });
     if (!options.quiet) notice("run folder: {}\n", prepared.folder.path().string());
     return prepared;
   });

@@ -169,7 +169,8 @@ bool RunFolder::finished() const {
   return base::required<int64_t>(read_result(), "iterations") == read_config().train.iterations;
 }
 
-void RunFolder::create(const TrainConfig& config, bool replace) const {
+void RunFolder::create(const TrainConfig& config, bool replace,
+                       const data::OnPuzzleProgress& on_puzzles) const {
   RunManifest manifest{.id = "", .config = config, .compute = current_compute()};
   if (!config.data.empty()) {
     require_utf8(config.data);
@@ -211,7 +212,7 @@ void RunFolder::create(const TrainConfig& config, bool replace) const {
     try {
       const bool others = replace && made_puzzles(*this);
       const fs::path made = others ? aside.emplace(puzzle_folder()).path() / name : puzzle_folder();
-      data::write_puzzles(made, *config.recursive->puzzles);
+      data::write_puzzles(made, *config.recursive->puzzles, on_puzzles);
       manifest.data_files = data::identify(made);
     } catch (...) {
       std::error_code error;

@@ -12,6 +12,13 @@ expect_exit 0 "$edelta" runs .
 grep -q 'solved' stdout && grep -qE '^whole .*[0-9] %' stdout || { cat stdout; fail "the list has no share solved"; }
 [ -f whole/puzzles/train/all__inputs.npy ] || fail "no puzzles in the run"
 
+# Stopped while it makes its puzzles, it leaves nothing.
+"$edelta" train --model trm --preset sudoku6 --train-size 1000000 --quiet --out unmade 2>stderr & making=$!
+for wait in $(seq 3000); do ls -d unmade/puzzles*tmp >/dev/null 2>&1 && break || sleep 0.02; done
+kill -TERM $making
+status=0; wait $making || status=$?
+[ $status = 143 ] && [ ! -s stderr ] && [ ! -e unmade ] || { cat stderr; ls -A unmade; fail "exit $status while puzzles are made"; }
+
 # Killed again and again it ends like one that was left alone.
 start_or_resume() {
   if [ -f killed/config.json ]; then exec "$edelta" train --resume killed --quiet; fi

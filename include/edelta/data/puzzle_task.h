@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 
 #include "edelta/base/json_fields.h"
@@ -39,8 +40,16 @@ void validate(const PuzzleTask& task);
 // What dataset.json of its folder says of tokens.
 PuzzleInfo token_info(const PuzzleTask& task);
 
+// How far the making is. Who throws here stops it.
+struct PuzzleProgress {
+  const char* doing = "";
+  std::int64_t done = 0, all = 0;
+};
+using OnPuzzleProgress = std::function<void(const PuzzleProgress&)>;
+
 // Makes the folder, whole or not at all; the same options give the same bytes, so that one that
 // they made already is left as it is.
-void write_puzzles(const std::filesystem::path& folder, const PuzzleTask& task);
+void write_puzzles(const std::filesystem::path& folder, const PuzzleTask& task,
+                   const OnPuzzleProgress& on_progress = {});
 
 }  // namespace edelta::data

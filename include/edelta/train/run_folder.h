@@ -20,6 +20,7 @@
 
 #include "edelta/data/identity.h"
 #include "edelta/data/puzzle_data.h"
+#include "edelta/data/puzzle_task.h"
 #include "edelta/models/model.h"
 #include "edelta/models/recursive.h"
 #include "edelta/train/config.h"
@@ -91,7 +92,9 @@ class RunFolder {
 
   // Makes the folder and writes config.json, with the absolute path and the checksums of a user's
   // data; InputError if a run is already there, unless `replace` is set: then it is removed.
-  void create(const TrainConfig& config, bool replace = false) const;
+  // `on_puzzles` hears how far the puzzles are that it makes; nothing is left where it throws.
+  void create(const TrainConfig& config, bool replace = false,
+              const data::OnPuzzleProgress& on_puzzles = {}) const;
   // InputError if there is no run.
   RunManifest read_manifest() const;
   TrainConfig read_config() const { return read_manifest().config; }

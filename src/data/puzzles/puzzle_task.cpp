@@ -75,17 +75,18 @@ PuzzleInfo token_info(const PuzzleTask& task) {
           .num_puzzle_identifiers = 1};
 }
 
-void write_puzzles(const std::filesystem::path& folder, const PuzzleTask& task) {
+void write_puzzles(const std::filesystem::path& folder, const PuzzleTask& task,
+                   const OnPuzzleProgress& on_progress) {
   if (task.kind == PuzzleKind::sudoku) {
     const SudokuOptions options = sudoku_of(task);
     if (was_made(folder, options_to_json(options))) return;
     write_puzzle_folder(folder, /*replace=*/false, options_to_json(options),
-                        [&](const auto& into) { write_sudoku(into, options, {}); });
+                        [&](const auto& into) { write_sudoku(into, options, on_progress); });
   } else {
     const MazeOptions options = maze_of(task);
     if (was_made(folder, options_to_json(options))) return;
     write_puzzle_folder(folder, /*replace=*/false, options_to_json(options),
-                        [&](const auto& into) { write_mazes(into, options, {}); });
+                        [&](const auto& into) { write_mazes(into, options, on_progress); });
   }
 }
 

@@ -11,15 +11,9 @@
 
 #include "base/integer_npy.h"
 #include "edelta/data/puzzle_data.h"
+#include "edelta/data/puzzle_task.h"
 
 namespace edelta::data {
-
-// How far a builder is.
-struct PuzzleProgress {
-  const char* doing = "";
-  std::int64_t done = 0, all = 0;
-};
-using OnPuzzleProgress = std::function<void(const PuzzleProgress&)>;
 
 // One split. Examples go to the disk as they come: a data set of ARC has gigabytes of them.
 class PuzzleSplitWriter {
