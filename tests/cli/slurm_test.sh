@@ -108,7 +108,10 @@ grep -q submitted "$work/said" || fail "no word on what was submitted"
 running_on() { squeue --noheader --states=running --nodelist="$1" --format %i | wc -l; }
 for wait in $(seq 200); do [ "$(running_on n1)" -ge 1 ] && [ "$(running_on n2)" -ge 1 ] && break; sleep 0.2; done
 [ "$(running_on n2)" -ge 1 ] || fail "nothing runs on the second node"
-"$edelta" "${suite[@]}" --status --out "$work/slurm" | grep -q " runs " || fail "the status shows nothing that runs"
+# A job that Slurm calls running may still be starting the program.
+shows_running() { "$edelta" "${suite[@]}" --status --out "$work/slurm" >"$work/status" && grep -q " runs " "$work/status"; }
+for wait in $(seq 100); do shows_running && break; sleep 0.1; done
+grep -q " runs " "$work/status" || { cat "$work/status" >&2; fail "the status shows nothing that runs"; }
 
 # The second node dies with all that it runs.
 # Whoever would report that a job has ended is stopped first: a dead machine reports nothing.
