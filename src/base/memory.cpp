@@ -22,6 +22,7 @@ namespace {
 constexpr size_t kAlignment = 64;
 constexpr size_t kLargePage = size_t{2} << 20;
 constexpr size_t kSmallestKept = size_t{1} << 20;  // smaller blocks are malloc's own trade
+constexpr size_t kKeptUnit = size_t{64} << 10;     // sizes of kept blocks are multiples of it
 // Kept and used blocks together stay below this multiple of the most that was ever used at once.
 constexpr double kSlack = 1.25;
 
@@ -33,9 +34,9 @@ struct alignas(kAlignment) Header {
 };
 static_assert(sizeof(Header) == kAlignment);
 
-// Large blocks begin at large pages, and kernels that walk through several tensors side by side
+// Kept blocks begin at large pages, and kernels that walk through several tensors side by side
 // would meet the same cache sets and memory banks in all of them: each block therefore puts its
-// data a different way behind its beginning, as far as the rounding to whole pages leaves `room`.
+// data a different way behind its beginning, within the `room` that it has beside them.
 size_t place_in(void* block, size_t room) {
   constexpr size_t kPlaces = 7;
   const size_t place = reinterpret_cast<uintptr_t>(block) / kLargePage % kPlaces;
@@ -102,7 +103,9 @@ class KeptBlocks {
       shrink_to(0);
       block = allocate_block(kLargePage, size);
     }
-    madvise(block, size, MADV_HUGEPAGE);
+    // The rest, behind its whole large pages, has small ones: a large page for the last byte would
+    // double what a tensor of 2 MiB takes.
+    madvise(block, size / kLargePage * kLargePage, MADV_HUGEPAGE);
     return block;
   }
 
@@ -148,9 +151,9 @@ class ReusingAllocator : public c10::Allocator {
   c10::DataPtr allocate(size_t bytes) const {
     if (bytes == 0) return {nullptr, nullptr, &free_block, c10::Device(c10::DeviceType::CPU)};
     const bool reusable = bytes >= kSmallestKept && keeps_blocks;
-    const size_t unit = reusable ? kLargePage : kAlignment;
+    const size_t unit = reusable ? kKeptUnit : kAlignment;
     const size_t needed = bytes + sizeof(Header);
-    const size_t size = (needed + unit - 1) / unit * unit;
+    const size_t size = (needed + unit - 1) / unit * unit + (reusable ? kKeptUnit : 0);
     void* block = reusable ? kept_blocks().take(size) : allocate_block(kAlignment, size);
     char* place = static_cast<char*>(block) + (reusable ? place_in(block, size - needed) : 0);
     void* data = new (place) Header{block, size, reusable} + 1;

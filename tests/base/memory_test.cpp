@@ -39,6 +39,17 @@ TEST(TensorMemory, KeepsLittleMoreThanWasUsedAtOnce) {
   EXPECT_LT(*resident_memory() - before, 20 * kMegabyte);
 }
 
+TEST(TensorMemory, TakesLittleMoreThanTheTensorsBytes) {
+  if (kSanitized) GTEST_SKIP() << "the address sanitizer keeps freed memory for a while";
+  if (!resident_memory()) GTEST_SKIP() << "the system does not tell";
+  reuse_tensor_memory();
+  release_tensor_memory();
+  const int64_t before = *resident_memory();
+  std::vector<torch::Tensor> tensors;
+  for (int i = 0; i < 50; ++i) tensors.push_back(filled(2));  // a large page each
+  EXPECT_LT(*resident_memory() - before, 115 * kMegabyte);
+}
+
 TEST(TensorMemory, ThePeakIsThatSinceTheReset) {
   if (kSanitized) GTEST_SKIP() << "the address sanitizer keeps freed memory for a while";
   if (!reset_peak_resident_memory()) GTEST_SKIP() << "the system does not tell";
