@@ -181,10 +181,10 @@ ModelBench bench_puzzle_model(const std::string& name, const models::RecursiveCo
   return measure(name, *subject, options, [] { return nullptr; });
 }
 
-models::ModelConfig matched_config(const std::string& model, const BenchOptions& options,
-                                   int64_t width) {
+models::ModelConfig matched_config(const std::string& model, const BenchOptions& options) {
   models::ModelConfig config = models::matched_config(model);
-  if (width > 0) config.n_embd = width;
+  if (options.layers > 0) config.n_layer = options.layers;
+  if (options.width > 0) config.n_embd = options.width;
   config.input_dim = options.input_dim;
   if (options.vocabulary > 0) {
     config.head = models::Head::token;

@@ -58,7 +58,8 @@ struct BenchOptions {
   int64_t batch = 64;
   int64_t length = 255;
   int64_t input_dim = 16;
-  int64_t vocabulary = 0;  // of token models; 0: models on vectors
+  int64_t layers = 0, width = 0;  // 0: those of the matched configuration
+  int64_t vocabulary = 0;         // of token models; 0: models on vectors
   int64_t repetitions = 5;
   bool compare = true;  // also time the composite version, interleaved
   double dropout = 0;   // above 0: also time fused steps with this dropout, interleaved
@@ -66,9 +67,8 @@ struct BenchOptions {
 
 ModelBench bench_model(const models::ModelConfig& config, const BenchOptions& options);
 
-// An architecture's matched configuration, with room for the options' sequences; 0: its own width.
-models::ModelConfig matched_config(const std::string& model, const BenchOptions& options,
-                                   int64_t width = 0);
+// An architecture's matched configuration in the options' sizes, with room for their sequences.
+models::ModelConfig matched_config(const std::string& model, const BenchOptions& options);
 
 // Several models on one machine.
 struct BenchReport {

@@ -36,7 +36,6 @@ struct BenchOptions {
   std::string task = "gyroscope";
   bench::BenchOptions bench;
   std::string compare;  // empty: composite for steps, none for their growth
-  int64_t width = 0;
   bool phases = false;
   bool growth = false;
   bool generate = false;
@@ -104,7 +103,7 @@ void run_growth(const BenchOptions& options) {
   nlohmann::ordered_json out{{"machine", base::describe_machine()}};
   ProgressLine progress;
   for (const std::string& model : options.models) {
-    const models::ModelConfig config = bench::matched_config(model, options.bench, options.width);
+    const models::ModelConfig config = bench::matched_config(model, options.bench);
     const auto measure = [&](Dimension dimension, const std::vector<int64_t>& values) {
       const bench::Growth growth =
           grow(config, dimension, values, options.bench.compare,
@@ -263,13 +262,13 @@ bench::BenchReport bench_puzzles(const BenchOptions& options) {
   if (options.growth || options.generate || options.ranks > 0) {
     throw InputError("only the steps of puzzle models are timed");
   }
-  if (options.bench.dropout > 0 || options.bench.vocabulary > 0) {
-    throw InputError("puzzle models have no dropout, and a vocabulary of their own");
+  if (options.bench.dropout > 0 || options.bench.vocabulary > 0 || options.bench.layers > 0) {
+    throw InputError("puzzle models have no dropout, and a vocabulary and layers of their own");
   }
   bench::BenchReport report{.batch = options.bench.batch, .results = {}};
   ProgressLine progress;
   for (const std::string& model : options.models) {
-    const auto config = bench::puzzle_config(model, options.bench.length, options.width);
+    const auto config = bench::puzzle_config(model, options.bench.length, options.bench.width);
     report.length = config.positions();
     progress.show({fmt::format("{} of {}", report.results.size() + 1, options.models.size()),
                    "measuring " + model});
@@ -300,8 +299,8 @@ void run_bench(BenchOptions options) {
   if (options.bench.length == 0) options.bench.length = task.steps;
   if (options.ranks > 0 || options.as_rank) {
     if (options.models.empty()) options.models = {"edelta"};
-    const RankBenchOptions shared{options.models, options.task,  options.bench,
-                                  options.width,  options.ranks, options.json};
+    const RankBenchOptions shared{options.models, options.task, options.bench, options.ranks,
+                                  options.json};
     return options.as_rank ? bench_as_rank(shared) : bench_processes(shared);
   }
   if (options.models.empty()) {
@@ -314,7 +313,7 @@ void run_bench(BenchOptions options) {
   if (options.generate) return run_generation(options);
   std::vector<models::ModelConfig> configs;
   for (const std::string& model : options.models) {
-    configs.push_back(bench::matched_config(model, options.bench, options.width));
+    configs.push_back(bench::matched_config(model, options.bench));
   }
   ProgressLine progress;
   size_t begun = 0;
@@ -347,8 +346,13 @@ void add_bench(CLI::App& app) {
   auto* length =
       command->add_option("--length", options->bench.length, "Positions (default: the task's)")
           ->check(CLI::Range(1, 1 << 20));
-  auto* width = command->add_option("--width", options->width, "Width D (default: the matched one)")
-                    ->check(CLI::PositiveNumber);
+  auto* layers = command
+                     ->add_option("--layers", options->bench.layers,
+                                  "Layers (default: those of the matched model)")
+                     ->check(CLI::Range(1, 1000));
+  auto* width =
+      command->add_option("--width", options->bench.width, "Width D (default: the matched one)")
+          ->check(CLI::PositiveNumber);
   auto* vocab = command
                     ->add_option("--vocab", options->bench.vocabulary,
                                  "Token models with a vocabulary of this size (default: vectors)")
@@ -385,12 +389,14 @@ void add_bench(CLI::App& app) {
   command
       ->add_flag("--generate", options->generate,
                  "Instead: tokens a second of generation, against what the weights' traffic allows")
-      ->excludes(task, batch, length, width, vocab, compare, dropout, phases, growth, ranks);
+      ->excludes(task, batch, length, layers, width, vocab, compare, dropout, phases, growth,
+                 ranks);
   command->add_flag("--json", options->json, "Print JSON");
   command->footer(
       "Examples:\n  edelta bench\n  edelta bench --models edelta,gpt --task stability\n"
       "  edelta bench --dropout 0.2 --compare none\n"
       "  edelta bench --models gpt --vocab 50257 --batch 8 --length 256 --width 256\n"
+      "  edelta bench --models gpt,edelta --layers 12 --width 768 --batch 4 --length 256\n"
       "  edelta bench --models edelta --growth --compare composite\n"
       "  edelta bench --models trm,trm-mlp,trm-jpmhc,trm-edelta --phases\n"
       "  edelta bench --generate --threads 1\n  edelta bench --ranks 2");

@@ -67,11 +67,10 @@ RankTimes measure(const RankBenchOptions& options, const std::string& model, int
                   "--length",      std::to_string(options.bench.length),
                   "--repetitions", std::to_string(options.bench.repetitions),
                   "--threads",     std::to_string(threads)};
-  if (options.width > 0) {
-    arguments.insert(arguments.end(), {"--width", std::to_string(options.width)});
-  }
-  if (options.bench.vocabulary > 0) {
-    arguments.insert(arguments.end(), {"--vocab", std::to_string(options.bench.vocabulary)});
+  for (const auto& [flag, value] : {std::pair{"--layers", options.bench.layers},
+                                    {"--width", options.bench.width},
+                                    {"--vocab", options.bench.vocabulary}}) {
+    if (value > 0) arguments.insert(arguments.end(), {flag, std::to_string(value)});
   }
   // The first of two variables of one name counts.
   const Words common{fmt::format("WORLD_SIZE={}", ranks),
@@ -134,7 +133,7 @@ void print_projection(const std::vector<bench::Projection>& projections, int64_t
 }  // namespace
 
 void bench_as_rank(const RankBenchOptions& options) {
-  const auto config = bench::matched_config(options.models.front(), options.bench, options.width);
+  const auto config = bench::matched_config(options.models.front(), options.bench);
   const auto launch = dist::launch_from_environment();
   const auto joined = launch ? dist::join(*launch, kLimit) : nullptr;
   dist::Ranks& ranks = joined ? *joined : dist::alone();

@@ -13,7 +13,6 @@ struct RankBenchOptions {
   std::vector<std::string> models;
   std::string task;  // whose dimension the models take
   bench::BenchOptions bench;
-  int64_t width = 0;
   int64_t ranks = 2;
   bool json = false;
 };

@@ -18,6 +18,14 @@ expect_exit 0 "$edelta" reproduce "${subset[@]}" --preset smoke --out "$work/who
 [ -s "$work/whole/report.html" ] || fail "no report"
 expect_exit 2 "$edelta" reproduce main --preset quick --out "$work/whole"
 
+# What is kept of it for others goes on where it was: nothing is left to do, and the page is made again.
+"$(dirname "$0")/../../scripts/keep-results" "$work/whole" "$work/kept"
+expect_exit 0 "$edelta" reproduce "${subset[@]}" --preset smoke --out "$work/kept" --dry-run
+! grep -q "to do" "$work/stdout" || { cat "$work/stdout"; fail "what was kept is to be done again"; }
+rm "$work/kept/results.json"
+expect_exit 0 "$edelta" report "$work/kept"
+cmp "$work/whole/results.json" "$work/kept/results.json" || fail "what was kept gives another page"
+
 # Kill the runner and everything that it started, at a random moment; call it again.
 RANDOM=${EDELTA_TEST_SEED:-$$}
 setsid "$edelta" reproduce "${subset[@]}" --preset smoke --out "$work/killed" >/dev/null 2>&1 &
