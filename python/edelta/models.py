@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from . import nn as residual
+from ._runs import refuse_runs
 from .nn.connection import Connection
 from .nn.norm import LayerNorm
 from .nn.sublayers import MLP, Attention, SubLayer
@@ -280,7 +281,7 @@ def load(path: PathLike, weights: str = "best") -> Transformer:
 def save(model: Transformer, path: PathLike, replace: bool = False) -> None:
     """Writes a model for ``edelta eval`` and ``generate``, and for ``load``: one file if the name ends in
     .safetensors, else a folder with model.safetensors and config.json. What is there stays unless replace is set; a
-    run folder stays in any case.
+    run folder, and what is in it, stays in any case.
 
     ``load`` gives back the same bits, in float64 too; the program computes in float32.
     """
@@ -290,6 +291,7 @@ def save(model: Transformer, path: PathLike, replace: bool = False) -> None:
     taken = path if path.endswith(".safetensors") else os.path.join(path, "model.safetensors")
     if os.path.exists(taken) and not replace:
         raise FileExistsError(f"{taken} is already there; replace=True writes over it")
+    refuse_runs(taken)
     if not os.path.exists(taken) and os.path.exists(os.path.join(path, "config.json")):
         raise FileExistsError(f"{path} has a config.json of something else than a saved model, a run perhaps; it stays")
     parameters = {name: p.detach().cpu() for name, p in model.named_parameters()}

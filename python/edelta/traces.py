@@ -7,6 +7,7 @@ from typing import Any, Callable, Dict, Mapping, Optional, Tuple, Union
 import torch
 from torch import Tensor, nn
 
+from ._runs import refuse_runs
 from .nn.connection import Connection
 
 _IGNORED_TARGET = -1
@@ -39,6 +40,7 @@ def trace(
     config: Optional[Mapping[str, Any]] = None,
     names: Optional[Callable[[str], str]] = None,
     dtype: torch.dtype = torch.float64,
+    replace: bool = False,
 ) -> None:
     """Writes what model makes of a batch, as a trace that ``edelta parity`` rebuilds and compares.
 
@@ -49,6 +51,7 @@ def trace(
             needed for an edelta.Transformer
     names   from a name of model.named_parameters() to the published one
     dtype   to compute in, on a copy of the model: float64 is the strictest check
+    replace whether to write over a file that is there; what is in a run folder stays in any case
 
     The trace has x, y, output, loss (mean squared error or cross-entropy), the gate loss where there is one, every
     parameter and the gradient of loss + gate loss for each. The copy is in evaluation mode, so that nothing is dropped.
@@ -59,6 +62,10 @@ def trace(
             raise ValueError("config is missing: a trace of your own module must name its architecture and sizes")
     if "model" not in config:
         raise ValueError("config must have a 'model': the architecture's name")
+    path = os.fspath(path)
+    if os.path.exists(path) and not replace:
+        raise FileExistsError(f"{path} is already there; replace=True writes over it")
+    refuse_runs(path)
     x, y = batch
     tokens = not x.is_floating_point()
     stored: Dict[str, Tensor] = {name: p.detach().clone() for name, p in model.named_parameters()}
@@ -91,4 +98,4 @@ def trace(
     metadata.setdefault("head", "token" if tokens else "continuous")
     if "dropout" in metadata:
         metadata["dropout"] = "0"
-    torch.ops.edelta.write_safetensors(os.fspath(path), {n: t.cpu() for n, t in tensors.items()}, metadata)
+    torch.ops.edelta.write_safetensors(path, {n: t.cpu() for n, t in tensors.items()}, metadata)

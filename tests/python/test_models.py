@@ -214,6 +214,22 @@ def test_save_leaves_a_run_alone(tmp_path):
     assert not (tmp_path / "model.safetensors").exists()
 
 
+def test_nothing_is_written_into_a_run(runs):
+    model = edelta.load(runs / "mine")
+    before = {file: file.read_bytes() for file in (runs / "mine").rglob("*") if file.is_file()}
+    x = torch.zeros(1, 2, 6)
+    for write in (
+        lambda: edelta.save(model, runs / "mine" / "best", replace=True),
+        lambda: edelta.save(model, runs / "mine" / "checkpoint"),
+        lambda: edelta.save(model, runs / "mine" / "other.safetensors"),
+        lambda: edelta.trace(model, (x, x), runs / "mine" / "best" / "model.safetensors", replace=True),
+        lambda: edelta.trace(model, (x, x), runs / "mine" / "trace.safetensors"),
+    ):
+        with pytest.raises(FileExistsError, match="a run of edelta train"):
+            write()
+    assert before == {file: file.read_bytes() for file in (runs / "mine").rglob("*") if file.is_file()}
+
+
 @pytest.fixture(scope="module")
 def runs(program, tmp_path_factory):
     """Small runs of the program: on vectors, and on text."""
@@ -329,6 +345,9 @@ def test_a_trace_of_anybodys_module(program, tmp_path):
     with pytest.raises(ValueError, match="config is missing"):
         edelta.trace(model, batch, tmp_path / "mine.safetensors")
     edelta.trace(model, batch, tmp_path / "mine.safetensors", config, published)
+    with pytest.raises(FileExistsError, match="already there"):
+        edelta.trace(model, batch, tmp_path / "mine.safetensors", config, published)
+    edelta.trace(model, batch, tmp_path / "mine.safetensors", config, published, replace=True)
     program("parity", tmp_path / "mine.safetensors", "--dtype", "float64", "--tolerance", "1e-12")
     # A module that computes something else is found out.
 

@@ -363,6 +363,37 @@ def test_a_layer_that_somebody_listens_to_is_called():
     torch.testing.assert_close(block(x), expected, rtol=1e-5, atol=1e-5)
 
 
+def test_norms_and_enclosed_layers_are_heard():
+    x = torch.randn(2, 5, DIM)
+    for layer in (edelta.nn.MLP(DIM), edelta.nn.Attention(DIM, 2), nn.Linear(DIM, DIM)):
+        block = edelta.nn.HybridResidual(DIM, STREAMS, layer)
+        expected = block(x)
+        for part in (block.norm, block.branch):
+            heard = []
+            handle = part.register_forward_hook(lambda *_: heard.append(1))
+            torch.testing.assert_close(block(x), expected, rtol=1e-5, atol=1e-5)
+            assert heard == [1]
+            handle.remove()
+
+
+def test_a_layer_and_a_norm_may_be_exchanged():
+    mlp = nn.Sequential(nn.Linear(DIM, 8), nn.GELU(), nn.Linear(8, DIM))
+    x = torch.randn(2, 5, DIM)
+    for first in (mlp, nn.Linear(DIM, DIM), edelta.nn.MLP(DIM), nn.Tanh()):
+        for second in (mlp, nn.Linear(DIM, DIM), edelta.nn.MLP(DIM), nn.Tanh()):
+            block = edelta.nn.PlainResidual(DIM, first)
+            block.branch = second
+            torch.testing.assert_close(block(x), x + second(block.norm(x)), rtol=1e-5, atol=1e-5)
+            block.norm = nn.LayerNorm(DIM, eps=1.0)
+            torch.testing.assert_close(block(x), x + second(block.norm(x)), rtol=1e-5, atol=1e-5)
+
+
+def test_operators_that_are_not_finite_are_told():
+    found = hybrid().operators(torch.full((1, 2, DIM), float("nan")))
+    assert found.orthogonality_error != found.orthogonality_error and found.determinant is None
+    assert "orthogonality error nan" in str(found)
+
+
 def test_dropout_in_training_only():
     torch.manual_seed(0)
     for layer in (edelta.nn.MLP(DIM, dropout=0.5), edelta.nn.Attention(DIM, 2, dropout=0.5)):

@@ -1,12 +1,13 @@
 """What every connection has: its layout, its layer and norm, and a look at its operators."""
 
+import math
 from dataclasses import dataclass
-from typing import Final, List, Optional
+from typing import Any, Final, List, Optional
 
 import torch
 from torch import Tensor, nn
 
-from .enclosed import around_linear, around_mlp, is_linear, is_mlp
+from .enclosed import around_linear, around_mlp, is_bare, is_linear, is_mlp
 from .norm import LayerNorm
 from .sublayers import SubLayer
 
@@ -26,6 +27,8 @@ class Operators:
                          into one direction; None without x
     gradient_norm        of the operator's parameters, after a backward pass: 0 would mean that it does not learn;
                          None before
+
+    Of operators that are not finite there are matrix and gamma alone, and an orthogonality error of nan.
     """
 
     matrix: Optional[Tensor] = None
@@ -115,15 +118,19 @@ class Connection(nn.Module):
         self.dim = dim
         self.streams = streams
         self.channels_first = channels == "first"
-        self.own_norm = norm is None or isinstance(norm, LayerNorm)
         self.norm = LayerNorm(layer_width) if norm is None else norm
         self.branch = branch
-        # Layers whose norm, residual and projections are computed with them in one pass.
-        inside = self.own_norm and not self.channels_first
-        self.encloses = inside and isinstance(branch, SubLayer)
-        self.around_mlp = inside and is_mlp(branch)
-        self.around_linear = inside and is_linear(branch)
         self._seen = _Seen()
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, value)
+        if name in ("norm", "branch") and hasattr(self, "norm") and hasattr(self, "branch"):
+            # Layers whose norm, residual and projections are computed with them in one pass.
+            self.own_norm = type(self.norm) is LayerNorm
+            inside = self.own_norm and not self.channels_first
+            self.encloses = inside and isinstance(self.branch, SubLayer)
+            self.around_mlp = inside and is_mlp(self.branch)
+            self.around_linear = inside and is_linear(self.branch)
 
     def forward(self, x: Tensor) -> Tensor:
         shape = list(x.shape)
@@ -161,19 +168,28 @@ class Connection(nn.Module):
             y = self.branch(self.norm(self._from_tokens(x, shape)))
         return self._as_tokens(y, x)
 
-    def _is_as_made(self) -> bool:
-        """The layer is still the Linear or MLP that the connection was made around, and nobody listens to it."""
+    def _norm_is_bare(self) -> bool:
         if torch.jit.is_scripting():
             return True
         else:
-            return is_mlp(self.branch) or is_linear(self.branch)
+            return is_bare(self.norm)
+
+    def _is_as_made(self) -> bool:
+        """The layer still is what it was when it was given, and nobody listens to it or to the norm."""
+        if torch.jit.is_scripting():
+            return True
+        elif self.encloses:
+            return self._norm_is_bare() and is_bare(self.branch)
+        else:
+            return self._norm_is_bare() and (is_mlp(self.branch) if self.around_mlp else is_linear(self.branch))
 
     def _enclosed(
         self, x: Tensor, pre: Optional[Tensor], post: Optional[Tensor], residual: Optional[Tensor], repeats: int
     ) -> Optional[Tensor]:
         """``residual + post · F(pre · LN(x))`` in one pass; None for a layer that can only be called."""
         if self.encloses:
-            return self.branch.around(x, self.norm.weight, self.norm.bias, pre, post, residual, repeats)
+            if self._is_as_made():
+                return self.branch.around(x, self.norm.weight, self.norm.bias, pre, post, residual, repeats)
         if self.around_mlp:
             if self._is_as_made():
                 fc, proj = self.branch[0], self.branch[2]
@@ -255,6 +271,9 @@ class Connection(nn.Module):
         found.matrix = matrix
         found.gamma = None if gamma is None else gamma.detach()
         matrix = matrix.double()
+        if not bool(matrix.isfinite().all()):
+            found.orthogonality_error = math.nan
+            return found
         found.determinant = torch.linalg.det(matrix)
         found.angles = torch.linalg.eigvals(matrix).angle().sort(-1).values
         found.singular_values = torch.linalg.svdvals(matrix)

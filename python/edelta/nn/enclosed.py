@@ -107,7 +107,7 @@ def around_mlp(
     return torch.ops.edelta.linear(y, left, None, None, None, False, residual)
 
 
-def _is_bare(module: nn.Module) -> bool:
+def is_bare(module: nn.Module) -> bool:
     """Nobody listens to its calls."""
     kinds = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
     return not any(getattr(module, kind, None) for kind in kinds)
@@ -115,7 +115,7 @@ def _is_bare(module: nn.Module) -> bool:
 
 def is_linear(branch: nn.Module) -> bool:
     """Whether a layer is PyTorch's own Linear and nothing more, so that its weights may be used in its place."""
-    return type(branch) is nn.Linear and _is_bare(branch)
+    return type(branch) is nn.Linear and is_bare(branch)
 
 
 def is_mlp(branch: nn.Module) -> bool:
@@ -123,10 +123,10 @@ def is_mlp(branch: nn.Module) -> bool:
     return (
         type(branch) is nn.Sequential
         and len(branch) == 3
-        and _is_bare(branch)
+        and is_bare(branch)
         and is_linear(branch[0])
         and type(branch[1]) is nn.GELU
         and branch[1].approximate == "none"
-        and _is_bare(branch[1])
+        and is_bare(branch[1])
         and is_linear(branch[2])
     )

@@ -242,8 +242,10 @@ class HybridResidual(_Geometric):
         pre = self._pre()
         if pre is None:
             return self._layer(x, shape)
-        if self.own_norm:
+        if self.own_norm and self._norm_is_bare():
             inner = torch.ops.edelta.linear(x, pre, None, self.norm.weight, self.norm.bias)
+        elif self.own_norm:
+            inner = torch.ops.edelta.linear(self.norm(x), pre)
         else:
             inner = torch.ops.edelta.linear(self._as_tokens(self.norm(self._from_tokens(x, shape)), x), pre)
         return self._as_tokens(self.branch(self._from_tokens(inner, shape)), x)

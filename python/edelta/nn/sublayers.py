@@ -11,7 +11,8 @@ from .enclosed import around_mlp, enter, leave
 class SubLayer(nn.Module):
     """A layer that takes a connection's norm, projections and residual inside: ``around``.
 
-    A connection calls that in place of the layer itself, so that hooks on the layer do not see it.
+    A connection calls that in place of the layer itself, unless somebody listens to the layer or the norm. Hooks on the
+    maps inside are not called.
     """
 
     def __init__(self, dropout: float) -> None:
