@@ -74,7 +74,7 @@ void print_table(const Comparison& comparison) {
                {"iterations", Align::right},
                {"best", Align::right},
                {"final", Align::right},
-               {"solved", Align::right, /*optional=*/true},
+               {"solved (last)", Align::right, /*optional=*/true},
                {"time", Align::right}});
   const auto loss = [](const std::optional<double>& value) {
     return value ? fmt::format("{:.3e}", *value) : Table::kNothing;

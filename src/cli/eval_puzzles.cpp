@@ -37,6 +37,18 @@ void require_fits(const data::PuzzleInfo& info, const models::RecursiveConfig& m
   compare("identifiers", info.num_puzzle_identifiers, model.num_puzzle_identifiers);
 }
 
+// A vector was learnt for each name; puzzles of other names would get those of strangers.
+void require_same_names(const std::filesystem::path& folder, const data::Identity& learnt,
+                        const models::RecursiveConfig& model) {
+  const auto own = learnt.find(data::kIdentifiersFile);
+  if (model.num_puzzle_identifiers <= 1 || own == learnt.end()) return;
+  const std::filesystem::path names = folder / data::kIdentifiersFile;
+  if (base::is_there(names) && data::identify_file(names) == own->second) return;
+  throw InputError(fmt::format(
+      "{}: its puzzles have other names than those that the run has learnt a vector for",
+      names.string()));
+}
+
 // Where the folder has ARC's tasks, and its tests are asked for.
 std::optional<data::ArcVotes> votes_on(const std::filesystem::path& folder,
                                        const data::PuzzleData& puzzles,
@@ -110,6 +122,7 @@ void eval_puzzles(const RunOptions& run, const PuzzleEvalOptions& options) {
                                                         : std::filesystem::path(run.data);
   const data::PuzzleData puzzles = data::read_puzzle_data(folder);
   require_fits(puzzles.train.info, model->config());
+  if (!run.data.empty()) require_same_names(folder, manifest.data_files, model->config());
   std::optional<data::ArcVotes> votes = votes_on(folder, puzzles, options);
 
   ProgressLine progress;

@@ -166,7 +166,7 @@ void print_table(const std::vector<Listed>& runs) {
                {"state"},
                {"best", Align::right},
                {"final", Align::right},
-               {"solved", Align::right, /*optional=*/true},
+               {"solved (last)", Align::right, /*optional=*/true},
                {"time", Align::right},
                {"changed"}});
   const auto loss = [](const std::optional<double>& value) {

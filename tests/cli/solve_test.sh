@@ -117,6 +117,12 @@ grep -q '"attempt_1"' submission.json && grep -q '"attempt_2"' submission.json |
 expect_exit 2 "$edelta" eval voted --submission submission.json; one_line "--force"
 expect_exit 2 "$edelta" eval whole --submission other.json; one_line "test puzzles of ARC"
 [ ! -e other.json ] || fail "a submission without ARC"
+# Another task's views are as many, but no vector was learnt for them.
+mkdir others
+sed 's/"e"/"f"/' arc/x_evaluation_challenges.json >others/x_evaluation_challenges.json
+sed 's/"e"/"f"/' arc/x_evaluation_solutions.json >others/x_evaluation_solutions.json
+expect_exit 0 "$edelta" puzzles arc --from others --subsets evaluation --test-sets evaluation --aug 3 --out strangers
+expect_exit 2 "$edelta" eval voted --data strangers; one_line "other names"
 # A run whose data has moved is not made longer before it is found.
 mv views elsewhere
 expect_exit 2 "$edelta" train --resume voted --iterations 2; one_line "--data"

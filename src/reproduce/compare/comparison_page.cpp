@@ -60,7 +60,7 @@ ReportTable runs_table(const Comparison& comparison) {
   const bool puzzles =
       std::any_of(comparison.runs.begin(), comparison.runs.end(),
                   [](const ComparedRun& run) { return run.overview.solved.has_value(); });
-  if (puzzles) table.columns.push_back({"solved"});
+  if (puzzles) table.columns.push_back({"solved (last)"});
   std::set<std::string> models;
   for (const ComparedRun& run : comparison.runs) {
     const bool first = models.insert(run.overview.config.model_name()).second;

@@ -301,6 +301,14 @@ TEST(ArcVotes, WithoutVotesThereIsNothingRight) {
   EXPECT_EQ(votes.submission(),
             json::parse(R"({"a": [{"attempt_1": [[0]], "attempt_2": [[0]]}]})"));
   const std::vector<std::int32_t> tokens(900, 0);
+  // An answer that crops to nothing is none.
+  std::vector<std::int32_t> question(900, 0);
+  question[0] = 3 + 2;
+  question[1] = question[30] = 1;
+  votes.add(1, question, tokens, 0);
+  ASSERT_EQ(votes.ranked("a", task.test[0].input).size(), 1);
+  EXPECT_EQ(votes.submission(),
+            json::parse(R"({"a": [{"attempt_1": [[0]], "attempt_2": [[0]]}]})"));
   expect_error<InputError>([&] { votes.add(2, tokens, tokens, 0); }, "identifier 2 has no name");
   expect_error<InputError>([&] { votes.add(-1, tokens, tokens, 0); }, "identifier -1");
 }
