@@ -352,11 +352,11 @@ void add_bench(CLI::App& app) {
                      ->check(CLI::Range(1, 1000));
   auto* width =
       command->add_option("--width", options->bench.width, "Width D (default: the matched one)")
-          ->check(CLI::PositiveNumber);
+          ->check(CLI::Range(1, 1 << 24));
   auto* vocab = command
                     ->add_option("--vocab", options->bench.vocabulary,
                                  "Token models with a vocabulary of this size (default: vectors)")
-                    ->check(CLI::PositiveNumber);
+                    ->check(CLI::Range(1, 1 << 24));
   auto* repetitions =
       command->add_option("--repetitions", options->bench.repetitions, "Repetitions")
           ->check(CLI::Range(1, 1000))

@@ -105,7 +105,7 @@ void add_depth(CLI::App& app) {
       ->delimiter(',');
   command->add_option("--layers", probe.layers, "Depths, comma-separated")
       ->delimiter(',')
-      ->check(CLI::PositiveNumber)
+      ->check(CLI::Range(1, 10000))
       ->capture_default_str();
   command
       ->add_option("--task", probe.task,

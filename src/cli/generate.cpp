@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <chrono>
 #include <csignal>
@@ -10,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "base/input_file.h"
@@ -130,9 +132,10 @@ struct Rates {
   double per_second() const { return static_cast<double>(made) / std::max(seconds, 1e-9); }
 };
 
+// Nobody makes text that nobody reads.
 void show(const std::string& text) {
   fmt::print("{}", text);
-  std::fflush(stdout);
+  if (std::fflush(stdout) != 0) throw std::system_error(errno, std::generic_category());
 }
 
 double since(Clock::time_point start) {

@@ -53,7 +53,7 @@ void add_norms(CLI::App& app) {
   command
       ->add_option("--positions", options->positions,
                    "Positions of each (default: 100, at most the model's block)")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(1, 1 << 20));
   command->add_option("--seed", options->probe.seed, "Seed of the sequences")
       ->check(kSeed)
       ->capture_default_str();

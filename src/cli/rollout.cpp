@@ -75,7 +75,7 @@ void add_rollout(CLI::App& app) {
   command
       ->add_option("--context", options->rollout.context,
                    "Positions that the model sees (default: half its block, at most the data's)")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(1, 1 << 20));
   command->add_option("--points", options->rollout.points, "Steps to report")
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();

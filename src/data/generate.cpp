@@ -231,8 +231,7 @@ void add_strata(const TaskOptions& options, const std::vector<Drawn>& drawn, Dat
 
 }  // namespace
 
-Dataset generate(const TaskOptions& options) {
-  validate(options);
+void require_memory(const TaskOptions& options) {
   // x and y in float32.
   const double values = static_cast<double>(options.dim) * static_cast<double>(options.steps) *
                         static_cast<double>(options.train + options.val);
@@ -240,6 +239,11 @@ Dataset generate(const TaskOptions& options) {
       8 * values,
       fmt::format("task {}: sequences of dim {}, steps {}, train {} and val {}", options.task,
                   options.dim, options.steps, options.train, options.val));
+}
+
+Dataset generate(const TaskOptions& options) {
+  validate(options);
+  require_memory(options);
   const Trajectories train = generate_split(options, base::Stream::training_data, options.train);
   const Trajectories val = generate_split(options, base::Stream::validation_data, options.val);
   Dataset dataset{train.x, train.y, val.x, val.y, {}};

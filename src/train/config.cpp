@@ -228,6 +228,7 @@ void require_memory(const TrainConfig& config, int64_t positions) {
                     config.train.batch, model.positions(), model.layers_with_gradient(),
                     model.hidden_size));
   }
+  if (config.task) data::require_memory(*config.task);
   const models::ModelConfig& model = config.model;
   base::require_memory(kCopies * sizeof(float) * models::least_parameters(model),
                        models::weights_text(model) + " and their optimiser");

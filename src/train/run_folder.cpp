@@ -148,6 +148,7 @@ RunManifest manifest_from_text(const std::string& text) {
 }
 
 json configuration_in(json manifest) {
+  if (!manifest.is_object()) return manifest;
   for (const char* key : {kRunIdKey, "compute", "history", "data_files", "checksum"}) {
     manifest.erase(key);
   }
@@ -264,6 +265,11 @@ void RunFolder::extend(int64_t iterations, Extension extension) const {
   if (iterations <= protocol.iterations) {
     throw InputError(fmt::format("iterations is {}; the run has {}, it must be more", iterations,
                                  protocol.iterations));
+  }
+  if (!is_there(checkpoint_file()) && is_there(result_file())) {
+    throw InputError(
+        fmt::format("{}: the checkpoint of the finished run is missing; it cannot go on from there",
+                    path_.string()));
   }
   const int64_t done = is_there(checkpoint_file()) ? read_progress(checkpoint_file()).iteration : 0;
   const bool held = extension == Extension::held;

@@ -20,7 +20,10 @@ refuse "GiB" "${task[@]}" --width 16777216
 refuse "GiB" "${task[@]}" --batch 1000000000000
 refuse "GiB" "${task[@]}" --layers 10000 --width 4096
 refuse "GiB" --task stability --steps 400000 --dim 64
+refuse "GiB" --task gyroscope --preset smoke --dim 10000000
 config() { echo "$1" >"$work/c.json"; shift; refuse "$@" --config "$work/c.json"; }
+config '[]' "must be a JSON object"
+config 'null' "must be a JSON object"
 config '{"task": "stability", "train": {"lr": null}}' null
 config '{"task": "stability", "train": {"learning_rate": 1}}' "there are:"
 config '{"task": "stability", "train": {"iteratons": 1}}' "did you mean 'iterations'"

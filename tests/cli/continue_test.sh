@@ -34,6 +34,11 @@ expect_exit 0 "$edelta" train --resume "$work/run" --iterations 30 --json
 grep -q '"iterations": 30' "$work/stdout" || fail "it was not extended"
 expect_exit 0 "$edelta" train --resume "$work/run" --iterations 40 --schedule stretched
 grep -q '"schedule": "stretched"' "$work/run/config.json" || fail "no history"
+# Not from the beginning, where the end is gone.
+cp -r "$work/run" "$work/endless"
+rm "$work/endless/checkpoint/checkpoint.safetensors"
+expect_exit 2 "$edelta" train --resume "$work/endless" --iterations 50; one_line "checkpoint of the finished run is missing"
+cmp "$work/run/config.json" "$work/endless/config.json" || fail "a run that is not extended was changed"
 
 # An edited configuration, a lost checkpoint, lost metrics.
 copy() { rm -rf "$work/copy"; cp -r "$work/run" "$work/copy"; rm "$work/copy/result.json"; }

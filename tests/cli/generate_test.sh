@@ -41,6 +41,14 @@ grep -q 'on the' "$work/stdout" || fail "nothing before the stop"
 expect_exit 0 "$edelta" generate "$run" --prompt the --tokens 5 --samples 3 --json
 grep -q '"text"' "$work/stdout" || fail "no text in the JSON"
 
+# It ends with its reader, and says when nothing can be written.
+(set +e; timeout 60 "$edelta" generate "$run" --prompt the --tokens 1000000000 2>"$work/stderr"; echo $? >"$work/code") | head -c 20 >/dev/null
+[ "$(cat "$work/code")" = 141 ] || { cat "$work/stderr"; fail "exit $(cat "$work/code") when its reader had gone"; }
+code=0
+timeout 60 "$edelta" generate "$run" --prompt the --tokens 1000000000 >/dev/full 2>"$work/stderr" || code=$?
+[ "$code" = 1 ] || fail "exit $code on a full disk"
+one_line "No space left on device"
+
 expect_exit 2 "$edelta" generate "$run" --prompt 'XYZ'
 one_line "prompt"
 expect_exit 2 "$edelta" generate "$run" --prompt $'\xff'

@@ -40,6 +40,9 @@ struct Dataset {
 // `after`; those that are empty are left out.
 Dataset generate(const TaskOptions& options);
 
+// InputError where this machine has not the memory for that.
+void require_memory(const TaskOptions& options);
+
 // train_x.npy, train_y.npy, val_x.npy, val_y.npy and task.json (options and strata): a folder that
 // appears whole or not at all. InputError where it is there and not empty, unless `replace` is set
 // and it holds nothing but such files.
