@@ -104,11 +104,8 @@ class KeptBlocks {
       block = allocate_block(kLargePage, size);
     }
     // The rest, behind its whole large pages, has small ones: a large page for the last byte would
-    // double what a tensor of 2 MiB takes. Said of both, because malloc gives out again what
-    // earlier blocks said it of.
-    const size_t whole = size / kLargePage * kLargePage;
-    madvise(block, whole, MADV_HUGEPAGE);
-    madvise(static_cast<char*>(block) + whole, size - whole, MADV_NOHUGEPAGE);
+    // double what a tensor of 2 MiB takes.
+    madvise(block, size / kLargePage * kLargePage, MADV_HUGEPAGE);
     return block;
   }
 
