@@ -46,8 +46,10 @@ TEST(TensorMemory, TakesLittleMoreThanTheTensorsBytes) {
   release_tensor_memory();
   const int64_t before = *resident_memory();
   std::vector<torch::Tensor> tensors;
-  for (int i = 0; i < 50; ++i) tensors.push_back(filled(2));  // a large page each
-  EXPECT_LT(*resident_memory() - before, 115 * kMegabyte);
+  // A large page each, 100 MiB in all. Two each would be 200; malloc's own notes between the blocks
+  // may lie in some that earlier tensors have left.
+  for (int i = 0; i < 50; ++i) tensors.push_back(filled(2));
+  EXPECT_LT(*resident_memory() - before, 150 * kMegabyte);
 }
 
 TEST(TensorMemory, ThePeakIsThatSinceTheReset) {
