@@ -45,7 +45,7 @@ ordered_json to_json(const ComparedRun& run) {
   }
   ordered_json out{{"name", run.name},
                    {"run", reproduce::display_name(overview.folder)},
-                   {"model", overview.config.model_name()},
+                   {"model", overview.config.full_model_name()},
                    {"data", overview.data()},
                    {"parameters", run.parameters},
                    {"state", overview.state_text()},
@@ -55,6 +55,7 @@ ordered_json to_json(const ComparedRun& run) {
                    {"final_val_loss", or_null(overview.final_loss)},
                    {"seconds", or_null(overview.seconds)},
                    {"validation", validation}};
+  if (overview.bits_per_byte) out["bits_per_byte"] = *overview.bits_per_byte;
   if (overview.solved) out["solved"] = *overview.solved;
   return out;
 }
@@ -74,19 +75,24 @@ void print_table(const Comparison& comparison) {
                {"iterations", Align::right},
                {"best", Align::right},
                {"final", Align::right},
+               {"bits/byte (last)", Align::right, /*optional=*/true},
                {"solved (last)", Align::right, /*optional=*/true},
                {"time", Align::right}});
   const auto loss = [](const std::optional<double>& value) {
     return value ? fmt::format("{:.3e}", *value) : Table::kNothing;
+  };
+  const auto bits = [](const std::optional<double>& value) {
+    return value ? fmt::format("{:.4f}", *value) : Table::kNothing;
   };
   const auto share = [](const std::optional<double>& value) {
     return value ? fmt::format("{:.1f} %", 100 * *value) : Table::kNothing;
   };
   for (const ComparedRun& run : comparison.runs) {
     const reproduce::RunOverview& overview = run.overview;
-    table.add({run.name, overview.config.model_name(), overview.data(), with_commas(run.parameters),
-               overview.iterations_text(), loss(overview.best_loss), loss(overview.final_loss),
-               share(overview.solved), overview.seconds ? duration(*overview.seconds) : "-"});
+    table.add({run.name, overview.config.full_model_name(), overview.data(),
+               with_commas(run.parameters), overview.iterations_text(), loss(overview.best_loss),
+               loss(overview.final_loss), bits(overview.bits_per_byte), share(overview.solved),
+               overview.seconds ? duration(*overview.seconds) : "-"});
   }
   fmt::print("{}", table.text());
 }

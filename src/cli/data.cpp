@@ -52,19 +52,15 @@ void add_data(CLI::App& app) {
       ->check(kNotEmpty);
   command->add_option("--out", options->out, "Folder to write to")->required()->check(kNotEmpty);
   // Named as in edelta train, but for what is clear without its longer name here.
-  for (Field field : data::task_fields()) {
-    CLI::Option* flag = add_field_flag(*command, field, options->settings);
+  for (const Field& field : data::task_fields()) {
     const std::string key = field.key;
-    if (key == "train" || key == "val" || key == "seed") {
-      field.flag = nullptr;
-      add_field_flag(*command, field, options->settings)->group("")->excludes(flag);
-    }
+    const bool clear = key == "train" || key == "val" || key == "seed";
+    add_field_flag(*command, field, options->settings, clear ? "--" + key : "");
   }
   command->add_flag("--force", options->force, "Replace the data that is there");
   command->add_flag("--json", options->json_output, "Print the options as JSON");
   command->footer(
-      "The same options give the same bits on every machine. --train, --val and --seed stand for\n"
-      "--train-size, --val-size and --task-seed.\n\nExamples:\n"
+      "The same options give the same bits on every machine.\n\nExamples:\n"
       "  edelta data gyroscope --out data/gyroscope\n"
       "  edelta data near-pi --theta 3.0 --steps 63 --out data/near-pi");
   command->callback([options] { run_data(*options); });

@@ -13,6 +13,8 @@
 #include "cli/print_json.h"
 #include "cli/progress_line.h"
 #include "cli/table.h"
+#include "data/data_kind.h"
+#include "data/puzzles/arc_build.h"
 #include "data/puzzles/arc_sequence.h"
 #include "data/puzzles/arc_vote.h"
 #include "data/puzzles/puzzle_files.h"
@@ -120,6 +122,7 @@ void eval_puzzles(const RunOptions& run, const PuzzleEvalOptions& options) {
   const auto model = load_recursive_run(run.folder(), run.weights());
   const std::filesystem::path folder = run.data.empty() ? run_puzzle_folder(run.folder(), manifest)
                                                         : std::filesystem::path(run.data);
+  data::require_kind(folder, data::DataKind::puzzles);
   const data::PuzzleData puzzles = data::read_puzzle_data(folder);
   require_fits(puzzles.train.info, model->config());
   if (!run.data.empty()) require_same_names(folder, manifest.data_files, model->config());
@@ -135,6 +138,7 @@ void eval_puzzles(const RunOptions& run, const PuzzleEvalOptions& options) {
                               const models::PuzzleOutput& output) { vote(batch, output, *votes); };
   }
   const bool test = options.split == train::Split::val;
+  const bool scored = !test || !data::lacks_solutions(folder);
   const train::PuzzleEvaluation evaluation =
       evaluate_puzzles(*model, test ? puzzles.test : puzzles.train, watching);
   progress.erase();
@@ -142,26 +146,33 @@ void eval_puzzles(const RunOptions& run, const PuzzleEvalOptions& options) {
 
   ordered_json pass = ordered_json::object();
   for (const int k : kRanks) {
-    if (votes) pass[std::to_string(k)] = votes->pass_at(k);
+    if (votes && scored) pass[std::to_string(k)] = votes->pass_at(k);
   }
   if (run.json) {
-    const train::PuzzleScore& last = evaluation.after.back();
-    ordered_json measures = to_json(last);
-    measures.erase("loss");
     ordered_json out{{"run", run.run},
                      {"weights", run.which},
                      {"split", test ? "val" : "train"},
-                     {"puzzles", evaluation.puzzles},
-                     {"loss", last.loss},
-                     {"measures", measures},
-                     {"steps", to_json(evaluation)}};
-    if (votes) out["pass_at"] = pass;
+                     {"puzzles", evaluation.puzzles}};
+    if (scored) {
+      const train::PuzzleScore& last = evaluation.after.back();
+      out["loss"] = last.loss;
+      out["measures"] = to_json(last);
+      out["measures"].erase("loss");
+      out["steps"] = to_json(evaluation);
+      if (votes) out["pass_at"] = pass;
+    } else {
+      out["unsolved"] = true;
+    }
     if (!options.submission.empty()) out["submission"] = options.submission;
     print_json(out);
     return;
   }
   fmt::print("{} puzzles of the {} split\n", evaluation.puzzles, test ? "test" : "training");
-  print_table(evaluation);
+  if (scored) {
+    print_table(evaluation);
+  } else {
+    fmt::print("not all of them have a solution here: there is nothing to score\n");
+  }
   for (const auto& [k, share] : pass.items()) {
     fmt::print("pass@{}: {:.2f} %\n", k, 100 * share.get<double>());
   }

@@ -67,7 +67,7 @@ void run_export(const ExportOptions& options) {
              model->parameter_count(), options.out,
              metadata.contains(infer::kTokenizerKey) ? " and the tokenizer" : "");
   if (options.fold) {
-    fmt::print("a {} model without H_pre and H_post; its outputs differ by {:.1e} of the largest\n",
+    fmt::print("model {}, without H_pre and H_post; its outputs differ by {:.1e} of the largest\n",
                model->config().model, difference);
   }
 }

@@ -76,7 +76,7 @@ void add_rollout(CLI::App& app) {
       ->add_option("--context", options->rollout.context,
                    "Positions that the model sees (default: half its block, at most the data's)")
       ->check(CLI::Range(1, 1 << 20));
-  command->add_option("--points", options->rollout.points, "Steps to report")
+  command->add_option("--points", options->rollout.points, "Steps to report, evenly spaced")
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();
   command->footer("Example:\n  edelta rollout runs/mine --steps 2000");

@@ -107,10 +107,12 @@ const std::map<std::string, std::function<void(std::vector<Listed>&, bool)>>& so
   static const std::map<std::string, std::function<void(std::vector<Listed>&, bool)>> all{
       {"name", sorter([](const Listed& one) { return std::optional(one.name); })},
       {"model",
-       sorter([](const Listed& one) { return std::optional(one.run->config.model_name()); })},
+       sorter([](const Listed& one) { return std::optional(one.run->config.full_model_name()); })},
       {"data", sorter([](const Listed& one) { return std::optional(one.run->data()); })},
       {"best", sorter([](const Listed& one) { return finite(one.run->best_loss); })},
       {"final", sorter([](const Listed& one) { return finite(one.run->final_loss); })},
+      {"bits", sorter([](const Listed& one) { return finite(one.run->bits_per_byte); })},
+      {"solved", sorter([](const Listed& one) { return finite(one.run->solved); })},
       {"time", sorter([](const Listed& one) { return finite(one.run->seconds); })},
       {"date", sorter([](const Listed& one) { return std::optional(one.run->changed); })}};
   return all;
@@ -134,7 +136,7 @@ ordered_json to_json(const Listed& one) {
   const auto number = [](const std::optional<double>& value) {
     return value ? ordered_json(*value) : ordered_json();
   };
-  out["model"] = run.config.model_name();
+  out["model"] = run.config.full_model_name();
   out["data"] = run.data();
   out["seed"] = run.config.train.seed;
   out["state"] = run.state_text();
@@ -143,6 +145,7 @@ ordered_json to_json(const Listed& one) {
   out["iterations"] = run.config.train.iterations;
   out["best_val_loss"] = number(run.best_loss);
   out["final_val_loss"] = number(run.final_loss);
+  if (run.bits_per_byte) out["bits_per_byte"] = *run.bits_per_byte;
   if (run.solved) out["solved"] = *run.solved;
   out["seconds"] = number(run.seconds);
   out["changed"] = date_text(run.changed, "%Y-%m-%dT%H:%M:%S%z");
@@ -166,11 +169,15 @@ void print_table(const std::vector<Listed>& runs) {
                {"state"},
                {"best", Align::right},
                {"final", Align::right},
+               {"bits/byte (last)", Align::right, /*optional=*/true},
                {"solved (last)", Align::right, /*optional=*/true},
                {"time", Align::right},
                {"changed"}});
   const auto loss = [](const std::optional<double>& value) {
     return value ? fmt::format("{:.3e}", *value) : Table::kNothing;
+  };
+  const auto bits = [](const std::optional<double>& value) {
+    return value ? fmt::format("{:.4f}", *value) : Table::kNothing;
   };
   const auto share = [](const std::optional<double>& value) {
     return value ? fmt::format("{:.1f} %", 100 * *value) : Table::kNothing;
@@ -178,8 +185,9 @@ void print_table(const std::vector<Listed>& runs) {
   for (const Listed& one : runs) {
     if (!one.run) continue;
     const RunOverview& run = *one.run;
-    table.add({one.name, run.config.model_name(), run.data(), std::to_string(run.config.train.seed),
-               state_text(run), loss(run.best_loss), loss(run.final_loss), share(run.solved),
+    table.add({one.name, run.config.full_model_name(), run.data(),
+               std::to_string(run.config.train.seed), state_text(run), loss(run.best_loss),
+               loss(run.final_loss), bits(run.bits_per_byte), share(run.solved),
                run.seconds ? duration(*run.seconds) : "-",
                date_text(run.changed, "%Y-%m-%d %H:%M")});
   }

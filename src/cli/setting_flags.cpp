@@ -14,10 +14,12 @@ nlohmann::json value_of(const std::string& text) {
   return plain ? value : nlohmann::json(text);
 }
 
-CLI::Option* add_field_flag(CLI::App& command, const Field& field, nlohmann::json& into) {
+CLI::Option* add_field_flag(CLI::App& command, const Field& field, nlohmann::json& into,
+                            const std::string& other_name) {
+  const std::string name = field.flag_name();
   return command
       .add_option_function<std::string>(
-          field.flag_name(),
+          other_name.empty() ? name : name + "," + other_name,
           [&into, key = std::string(field.key)](const std::string& text) {
             into[key] = value_of(text);
           },

@@ -13,6 +13,8 @@ namespace edelta::cli {
 nlohmann::json value_of(const std::string& text);
 
 // The flag for a field, whose value goes into `into`[field.key]; `into` must outlive the command.
-CLI::Option* add_field_flag(CLI::App& command, const Field& field, nlohmann::json& into);
+// It may have another name.
+CLI::Option* add_field_flag(CLI::App& command, const Field& field, nlohmann::json& into,
+                            const std::string& other_name = {});
 
 }  // namespace edelta::cli

@@ -29,6 +29,8 @@
 #include "cli/stop_signal.h"
 #include "cli/strata.h"
 #include "cli/training_progress.h"
+#include "data/data_kind.h"
+#include "data/puzzles/arc_build.h"
 #include "dist/join.h"
 #include "dist/launch.h"
 #include "dist/together.h"
@@ -256,7 +258,14 @@ Prepared prepare_new(const TrainOptions& options, train::TrainConfig config, dis
   Prepared prepared{RunFolder("")};
   const data::Identity files = dist::together(ranks, [&] {
     if (config.recursive) {
-      if (!config.data.empty()) fit_model(config, data::read_puzzle_data(config.data).train.info);
+      if (!config.data.empty()) {
+        data::require_kind(config.data, data::DataKind::puzzles);
+        fit_model(config, data::read_puzzle_data(config.data).train.info);
+        if (data::lacks_solutions(config.data)) {
+          say("not all test puzzles have a solution: what is measured on them means nothing, and "
+              "neither does the choice of best; use --weights last");
+        }
+      }
     } else if (!config.data.empty()) {
       prepared.data = load_training_data(config, say);
       prepared.data->fit(config);

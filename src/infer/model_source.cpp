@@ -16,6 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kWeightFile = "model.safetensors";
+constexpr const char* kConfigFile = "config.json";
 
 // The folder's tokenizer.json; null where there is none.
 std::shared_ptr<const data::Tokenizer> tokenizer_in(const fs::path& folder) {
@@ -48,6 +49,8 @@ bool is_exported_model(const fs::path& path) {
 
 ModelSource load_exported_model(const fs::path& path) {
   if (fs::is_regular_file(path)) return load_file(path);
+  // A folder that a file was exported into, rather than one that a run has written.
+  if (!base::is_there(path / kConfigFile)) return load_file(path / kWeightFile);
   models::LoadedModel loaded = models::load_model(path);
   auto tokenizer = tokenizer_in(path);
   if (!tokenizer) tokenizer = tokenizer_in(loaded.metadata, (path / kWeightFile).string());

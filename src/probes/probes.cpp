@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "base/random.h"
 #include "base/required_fields.h"
@@ -39,6 +40,15 @@ void require_feedback(const Tensor& x, const Tensor& y) {
       fmt::format("coordinate {} of the sequences is a cue, which the targets do not have (they "
                   "are 0 there): predictions cannot be fed back",
                   cues[0].item<int64_t>()));
+}
+
+// `count` of the steps 1, …, last, the first and the last among them; one: the last.
+std::set<int64_t> evenly_spaced(int64_t last, int64_t count) {
+  count = std::min(count, last);
+  if (count == 1) return {last};
+  std::set<int64_t> steps;
+  for (int64_t i = 0; i < count; ++i) steps.insert(1 + i * (last - 1) / (count - 1));
+  return steps;
 }
 
 // Validation trajectories [N, ≥ context, dim], as long as the truth is known up to `length`.
@@ -133,12 +143,12 @@ Rollout roll_out(models::Model& model, const train::RunManifest& run,
   }
   Rollout rollout{context, truth.size(0), {}};
   Tensor window = truth.narrow(1, 0, context).clone();
-  const int64_t stride = std::max<int64_t>(1, options.steps / options.points);
+  const std::set<int64_t> reported = evenly_spaced(options.steps, options.points);
   for (int64_t step = 1; step <= options.steps; ++step) {
     const Tensor next = model.predict(window).narrow(1, context - 1, 1);
     window = torch::cat({window.narrow(1, 1, context - 1), next}, 1);
     if (options.on_step) options.on_step(step);
-    if (step % stride != 0 && step != 1 && step != options.steps) continue;
+    if (!reported.contains(step)) continue;
     const Tensor norms = next.to(torch::kFloat64).norm(2, -1);
     RolloutPoint point{step, norms.mean().item<double>(), norms.max().item<double>(), {}};
     const int64_t at = context + step - 1;

@@ -21,6 +21,7 @@ RunLog read_log(const train::RunFolder& run) {
       read("train_loss", step.train_loss);
       read("val_loss", step.val_loss);
       read("gradient_norm", step.gradient_norm);
+      read("bits_per_byte", step.bits_per_byte);
       read("exact_accuracy", step.exact_accuracy);
       if (entry.contains("gamma")) step.gamma = base::required_numbers(entry, "gamma");
     }

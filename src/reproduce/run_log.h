@@ -14,8 +14,9 @@ namespace edelta::reproduce {
 struct LoggedStep {
   int64_t iteration = 0;
   std::optional<double> train_loss = {}, val_loss = {}, gradient_norm = {};
-  std::optional<double> exact_accuracy = {};  // of puzzles, at a validation
-  std::vector<double> gamma = {};             // of every operator
+  // At a validation: of text, and of puzzles.
+  std::optional<double> bits_per_byte = {}, exact_accuracy = {};
+  std::vector<double> gamma = {};  // of every operator
 };
 
 using RunLog = std::vector<LoggedStep>;

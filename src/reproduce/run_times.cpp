@@ -37,12 +37,6 @@ double row_gflop(const train::TrainConfig& config) {
   return models::make_model(config.model)->step_gflop(1, positions);
 }
 
-// What takes about the same time for the same work.
-std::string kind_of(const train::TrainConfig& config) {
-  if (!config.recursive) return config.model_name();
-  return config.model_name() + "-" + enum_to_string(config.recursive->model.mixer_type);
-}
-
 }  // namespace
 
 double RunTimes::work(const Training& training) {
@@ -69,14 +63,14 @@ void RunTimes::learn(const Step& step) {
   const Training* training = step.training();
   if (training == nullptr) return;
   const double seconds = training_seconds(train::RunFolder(training->folder).result_file());
-  for (Rate* rate : {&by_model_[kind_of(training->config)], &overall_}) {
+  for (Rate* rate : {&by_model_[training->config.full_model_name()], &overall_}) {
     rate->work += work(*training);
     rate->seconds += seconds;
   }
 }
 
 double RunTimes::seconds(const Training& training) {
-  const Rate& own = by_model_[kind_of(training.config)];
+  const Rate& own = by_model_[training.config.full_model_name()];
   const Rate& rate = own.seconds > 0 ? own : overall_;
   if (rate.seconds > 0) return work(training) * rate.seconds / rate.work;
   return work(training) / first_rate() +

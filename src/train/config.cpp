@@ -1,7 +1,9 @@
 #include "edelta/train/config.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "data/data_kind.h"
 #include "edelta/base/error.h"
 #include "edelta/base/json_fields.h"
 #include "edelta/base/machine.h"
@@ -184,7 +186,12 @@ TrainConfig read_train_config(const json& given) {
         merged(preset_for_task(preset, text_at(task, "task", "")), task).get<data::TaskOptions>();
     fit_model(config, config.task->dim, config.task->steps);
   } else {
-    require(!given.contains("task"), "task and data exclude each other");
+    const json task = section(given, "task");
+    std::vector<std::string> settings;
+    for (const auto& entry : task.items()) settings.push_back(entry.key());
+    require(settings.empty(),
+            fmt::format("data of one's own and the settings of a task ({}) exclude each other",
+                        fmt::join(settings, ", ")));
   }
   validate(config);
   return config;
@@ -202,7 +209,9 @@ TrainConfig train_config_from_json(const json& given, const std::string& source)
 data::Dataset load_data(const TrainConfig& config) {
   require(config.model.head == models::Head::continuous,
           "this looks at models of vectors; the run's is one of text");
-  return config.task ? data::generate(*config.task) : data::read_dataset(config.data);
+  if (config.task) return data::generate(*config.task);
+  data::require_kind(config.data, data::DataKind::sequences);
+  return data::read_dataset(config.data);
 }
 
 void fit_model(TrainConfig& config, int64_t dim, int64_t length) {

@@ -102,6 +102,11 @@ std::string TrainConfig::model_name() const {
   return recursive ? enum_to_string(recursive->model.kind) : model.model;
 }
 
+std::string TrainConfig::full_model_name() const {
+  if (!recursive || recursive->model.mixer_type == models::Mixer::none) return model_name();
+  return model_name() + "-" + enum_to_string(recursive->model.mixer_type);
+}
+
 std::string TrainConfig::task_name() const {
   if (recursive) return recursive->puzzles ? recursive->puzzles->name() : std::string();
   return task ? task->task : std::string();

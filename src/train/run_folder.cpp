@@ -240,6 +240,12 @@ void RunFolder::create(const TrainConfig& config, bool replace,
 }
 
 RunManifest RunFolder::read_manifest() const {
+  std::error_code error;
+  if (fs::is_regular_file(path_, error)) {
+    throw InputError(fmt::format(
+        "{}: that is a file, not the folder of a run; exported models go with eval and generate",
+        path_.string()));
+  }
   if (!exists()) {
     throw InputError(fmt::format("{}: no run is there (it has no config.json)", path_.string()));
   }

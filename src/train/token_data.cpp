@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "data/data_kind.h"
 #include "edelta/base/error.h"
 #include "edelta/train/training_data.h"
 #include "train/part_stream.h"
@@ -144,6 +145,7 @@ std::shared_ptr<const TrainingData> token_data(data::TokenDataset dataset, int64
 std::shared_ptr<const TrainingData> load_training_data(
     const TrainConfig& config, const std::function<void(const std::string&)>& on_notice) {
   if (config.model.head == models::Head::continuous) return vector_data(load_data(config));
+  data::require_kind(config.data, data::DataKind::text);
   return token_data(data::read_token_dataset(config.data, config.vocab, on_notice),
                     config.model.block_size);
 }

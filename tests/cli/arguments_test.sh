@@ -47,7 +47,26 @@ expect_exit 0 "$edelta" train "${task[@]}" --model mhc --width 2 --streams 2 --h
 # data and train name things alike.
 expect_exit 0 "$edelta" data near-pi-multi --dim 4 --steps 5 --train-size 3 --val-size 2 --planes all --task-seed 3 --out "$work/planes"
 
+# Data of another kind than asked for.
+printf 'abcdefgh%.0s' {1..100} >"$work/book.txt"
+expect_exit 0 "$edelta" text "$work/book.txt" --out "$work/text"
+expect_exit 0 "$edelta" puzzles sudoku --train 2 --test 2 --out "$work/puzzles"
+refuse "there is no such folder" --data "$work/nowhere"
+refuse "no data that could be trained on" --data "$work/run"
+refuse "it has text" --model trm --data "$work/text"
+refuse "it has sequences" --model trm --data "$work/planes"
+refuse "it has sequences" --preset chars --data "$work/planes"
+refuse "(dim)" --data "$work/planes" --dim 8
+expect_exit 2 "$edelta" eval "$work/run" --data "$work/puzzles"; one_line "it has puzzles"
+expect_exit 0 "$edelta" data --help
+! grep -q Excludes "$work/stdout" || fail "the help names an option that it does not show"
+
 # Defaults that fit short sequences, and the truth about what was done.
+for points in 1 2 7 50; do
+  expect_exit 0 "$edelta" rollout "$work/run" --steps 20 --points "$points" --json
+  [ "$(grep -c '"step"' "$work/stdout")" = "$((points < 20 ? points : 20))" ] || fail "not $points points"
+  grep -q '"step": 20,' "$work/stdout" || fail "the last step is not reported"
+done
 expect_exit 0 "$edelta" norms "$work/run" --json
 expect_exit 0 "$edelta" rollout "$work/run" --trajectories 50 --steps 3 --json
 grep -q '"trajectories": 10' "$work/stdout" || fail "50 trajectories of 10"

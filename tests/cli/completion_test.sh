@@ -48,7 +48,7 @@ completes report runs/f : runs/file
 
 # Every command and option that the help names is there.
 for command in $(sed -n "s/^    '') _edelta_words '\(.*\) --help --version' ;;/\1/p" "$work/bash"); do
-  "$edelta" "$command" --help | grep -oE '^  (-[a-z],)?--[a-z0-9-]+' | grep -oE -- '--[a-z0-9-]+' | sort -u >"$work/expected"
+  "$edelta" "$command" --help | grep -oE '^  (-[a-z],)?--[a-z0-9-]+(,--[a-z0-9-]+)*' | grep -oE -- '--[a-z0-9-]+' | sort -u >"$work/expected"
   COMP_WORDS=(edelta "$command" --) COMP_CWORD=2
   _edelta || true # compopt works only while bash completes
   printf '%s\n' "${COMPREPLY[@]}" | sort -u | diff - "$work/expected" || fail "the options of $command"

@@ -25,6 +25,20 @@ for tokenizer in bytes chars bpe; do
 done
 
 run="$work/run-chars"
+# A folder that a model was exported into is as good as the file; a folder is no file to write.
+mkdir "$work/exported"
+cp "$work/chars.safetensors" "$work/exported/model.safetensors"
+"$edelta" generate "$work/chars.safetensors" --prompt the --tokens 20 --temperature 0 >"$work/greedy" 2>/dev/null
+expect_exit 0 "$edelta" generate "$work/exported" --prompt the --tokens 20 --temperature 0
+cmp "$work/greedy" "$work/stdout" || fail "the folder says something else than the file in it"
+expect_exit 2 "$edelta" inspect "$work/chars.safetensors"; one_line "that is a file"
+expect_exit 2 "$edelta" export "$run" --out "$work/exported" --force; one_line "is a folder"
+expect_exit 2 "$edelta" export "$run" --out -; one_line "no file"
+# Lists of runs tell bits per byte.
+expect_exit 0 "$edelta" runs "$work" --sort bits
+grep -q "bits/byte (last)" "$work/stdout" || { cat "$work/stdout"; fail "no bits per byte"; }
+expect_exit 0 "$edelta" compare "$run" "$work/run-bpe" --json
+[ "$(grep -c '"bits_per_byte"' "$work/stdout")" = 2 ] || fail "compare without bits per byte"
 # The same seed draws the same, from wherever the prompt comes.
 printf 'the' >"$work/prompt"
 expect_exit 0 "$edelta" generate "$run" --prompt the --tokens 60 --seed 7 --top-k 5 --top-p 0.9 --min-p 0.01 --repetition-penalty 1.1

@@ -102,7 +102,7 @@ bad() { # TEXT ARGUMENTS...
 bad "the puzzles are missing" --model trm
 bad "preset sudoku4 is for recursive models" --model gpt --preset sudoku4
 bad "--dropout is for other than recursive models" --model trm --preset sudoku4 --dropout 0.1
-bad "dataset.json" --model trm --data "$work"
+bad "no data that could be trained on" --model trm --data "$work"
 [ ! -e none ] || fail "a run is left of what was refused"
 # ARC: the views of a task vote, and what they say becomes a submission.
 mkdir arc
@@ -123,6 +123,20 @@ sed 's/"e"/"f"/' arc/x_evaluation_challenges.json >others/x_evaluation_challenge
 sed 's/"e"/"f"/' arc/x_evaluation_solutions.json >others/x_evaluation_solutions.json
 expect_exit 0 "$edelta" puzzles arc --from others --subsets evaluation --test-sets evaluation --aug 3 --out strangers
 expect_exit 2 "$edelta" eval voted --data strangers; one_line "other names"
+# Where nobody knows the solutions, nothing is scored; the submission is what is wanted.
+rm others/x_evaluation_solutions.json
+expect_exit 0 "$edelta" puzzles arc --from others --subsets evaluation --test-sets evaluation --aug 3 --unsolved --out unknown
+expect_exit 0 "$edelta" train --model trm --data unknown --width 16 --heads 2 --width-multiple 8 --layers 1 --act-steps 1 \
+  --h-cycles 1 --l-cycles 1 --batch 2 --iterations 1 --out blind --quiet
+one_line "use --weights last"
+expect_exit 0 "$edelta" eval blind --weights last --submission blind.json
+grep -q "nothing to score" stdout && ! grep -q 'pass@\|%' stdout || { cat stdout; fail "scored against what nobody knows"; }
+grep -q '"f"' blind.json || fail "no submission"
+expect_exit 0 "$edelta" eval blind --json
+grep -q '"unsolved": true' stdout && ! grep -q 'loss\|accuracy' stdout || fail "scored against what nobody knows"
+expect_exit 0 "$edelta" puzzles arc --from arc --subsets evaluation --test-sets evaluation --aug 3 --unsolved --force --out views
+expect_exit 0 "$edelta" eval voted --json
+grep -q '"pass_at"' stdout || fail "solutions that are known are not scored"
 # A run whose data has moved is not made longer before it is found.
 mv views elsewhere
 expect_exit 2 "$edelta" train --resume voted --iterations 2; one_line "--data"

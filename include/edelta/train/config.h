@@ -108,6 +108,8 @@ struct TrainConfig {
   std::optional<RecursiveRun> recursive = {};
 
   std::string model_name() const;
+  // The same with the mixer's name where it has one: "trm-jpmhc".
+  std::string full_model_name() const;
   // What it learns from: the name of the task or of the puzzles that are made; else empty.
   std::string task_name() const;
 };

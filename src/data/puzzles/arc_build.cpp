@@ -10,6 +10,8 @@
 #include <unordered_set>
 
 #include "base/atomic_file.h"
+#include "base/input_file.h"
+#include "base/json.h"
 #include "base/printable.h"
 #include "base/random.h"
 #include "data/puzzles/arc_sequence.h"
@@ -196,6 +198,20 @@ nlohmann::ordered_json options_to_json(const ArcOptions& options) {
           {"aug", options.views},
           {"unsolved", options.unsolved == Unsolved::blank},
           {"seed", options.seed}};
+}
+
+bool lacks_solutions(const fs::path& folder) {
+  const fs::path options = folder / kPuzzleOptionsFile, tasks = folder / kTestPuzzlesFile;
+  if (!base::is_there(options) || !base::is_there(tasks)) return false;
+  const nlohmann::json asked = base::read_json(options);
+  const auto unsolved = asked.find("unsolved");
+  if (unsolved == asked.end() || *unsolved != true) return false;
+  const auto is_blank = [](const ArcPair& pair) { return pair.output == unknown_output(); };
+  const auto has_blank = [&](const auto& entry) {
+    return std::any_of(entry.second.test.begin(), entry.second.test.end(), is_blank);
+  };
+  const std::map<std::string, ArcTask> tested = read_test_puzzles(tasks);
+  return std::any_of(tested.begin(), tested.end(), has_blank);
 }
 
 std::vector<ArcTask> read_arc_tasks(const fs::path& folder, const ArcOptions& options) {

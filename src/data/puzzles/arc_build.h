@@ -23,6 +23,10 @@ struct ArcOptions {
 
 nlohmann::ordered_json options_to_json(const ArcOptions& options);
 
+// Whether [[0]] stands for solutions that nobody knows in the test puzzles of a folder: what is
+// measured on them means nothing.
+bool lacks_solutions(const std::filesystem::path& folder);
+
 // The tasks of all subsets, subset by subset. InputError where an id is in two of them.
 std::vector<ArcTask> read_arc_tasks(const std::filesystem::path& folder, const ArcOptions& options);
 

@@ -74,7 +74,7 @@ Challenge challenge_from_json(const std::string& id, const json& json) {
     result.solved.push_back(pair.contains("output"));
     result.task.test.push_back({entry_grid(pair, "input"), result.solved.back()
                                                                ? entry_grid(pair, "output")
-                                                               : Grid{1, 1, {0}}});
+                                                               : unknown_output()});
   });
   return result;
 }

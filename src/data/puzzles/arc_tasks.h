@@ -27,6 +27,8 @@ nlohmann::json grid_to_json(const Grid& grid);
 
 // Of test pairs without a solution: refused, or the 1 × 1 grid 0 in its place.
 enum class Unsolved { refused, blank };
+// What stands for an output that nobody knows.
+inline Grid unknown_output() { return {1, 1, {0}}; }
 
 // By id. `solutions` is null where there is no such file; then challenges may have the outputs.
 // InputErrors name the source, the task and the pair.

@@ -70,7 +70,7 @@ nlohmann::json ArcVotes::submission() const {
       std::vector<Grid> grids = ranked(id, pair.input);
       // What crops to nothing is an answer that votes count, but no grid that anybody could read.
       std::erase_if(grids, [](const Grid& grid) { return grid.cells.empty(); });
-      if (grids.empty()) grids.push_back({1, 1, {0}});
+      if (grids.empty()) grids.push_back(unknown_output());
       list.push_back({{"attempt_1", grid_to_json(grids.front())},
                       {"attempt_2", grid_to_json(grids[grids.size() > 1 ? 1 : 0])}});
     }

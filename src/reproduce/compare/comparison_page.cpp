@@ -26,17 +26,19 @@ TableCell cell(const std::optional<double>& value, Format format) {
 }
 
 // The colour of a row is that of its curve, which only the first run of an architecture has.
-TableRow run_row(const ComparedRun& run, bool coloured, bool puzzles) {
+TableRow run_row(const ComparedRun& run, bool coloured, bool text, bool puzzles) {
   const RunOverview& overview = run.overview;
   TableRow row{
       run.name,
       coloured ? overview.config.model_name() : "",
       run.sees_future,
-      {cell(overview.config.model_name()), cell(overview.data()),
+      {cell(overview.config.full_model_name()), cell(overview.data()),
        cell(report::count_text(run.parameters)), cell(overview.iterations_text()),
        cell(overview.best_loss, report::value_text), cell(overview.final_loss, report::value_text),
        cell(overview.seconds, report::duration_text), cell(overview.state_text())}};
   const auto percent = [](double share) { return fmt::format("{:.1f} %", 100 * share); };
+  const auto bits = [](double value) { return fmt::format("{:.4f}", value); };
+  if (text) row.cells.push_back(cell(overview.bits_per_byte, bits));
   if (puzzles) row.cells.push_back(cell(overview.solved, percent));
   return row;
 }
@@ -57,14 +59,17 @@ ReportTable runs_table(const Comparison& comparison) {
   table.unit = "best and final validation loss";
   table.columns = {{"model", false}, {"data", false}, {"parameters"}, {"iterations"},
                    {"best"},         {"final"},       {"time"},       {"state", false}};
-  const bool puzzles =
-      std::any_of(comparison.runs.begin(), comparison.runs.end(),
-                  [](const ComparedRun& run) { return run.overview.solved.has_value(); });
+  const auto any = [&](std::optional<double> RunOverview::* measure) {
+    return std::any_of(comparison.runs.begin(), comparison.runs.end(),
+                       [&](const ComparedRun& run) { return (run.overview.*measure).has_value(); });
+  };
+  const bool text = any(&RunOverview::bits_per_byte), puzzles = any(&RunOverview::solved);
+  if (text) table.columns.push_back({"bits/byte (last)"});
   if (puzzles) table.columns.push_back({"solved (last)"});
   std::set<std::string> models;
   for (const ComparedRun& run : comparison.runs) {
     const bool first = models.insert(run.overview.config.model_name()).second;
-    table.rows.push_back(run_row(run, first, puzzles));
+    table.rows.push_back(run_row(run, first, text, puzzles));
   }
   return table;
 }

@@ -34,16 +34,20 @@ void add_result(const train::RunFolder& run, RunOverview& overview) {
     overview.best_loss = base::required_number(result, "best_val_loss");
     overview.final_loss = base::required_number(result, "final_val_loss");
     overview.seconds = base::required_number(result, "seconds");
-    if (const auto measures = result.find("measures");
-        measures != result.end() && measures->contains("exact_accuracy")) {
-      overview.solved = base::required_number(*measures, "exact_accuracy");
-    }
+    const json measures = result.value("measures", json::object());
+    const auto measured = [&](const char* name) {
+      return measures.contains(name) ? std::optional(base::required_number(measures, name))
+                                     : std::nullopt;
+    };
+    overview.bits_per_byte = measured("bits_per_byte");
+    overview.solved = measured("exact_accuracy");
   });
 }
 
 void add_progress(const train::RunFolder& run, const RunLog& log, RunOverview& overview) {
   for (const LoggedStep& step : log) {
     overview.iteration = std::max(overview.iteration, step.iteration);
+    if (step.bits_per_byte) overview.bits_per_byte = step.bits_per_byte;
     if (step.exact_accuracy) overview.solved = step.exact_accuracy;
     if (!step.val_loss || !std::isfinite(*step.val_loss)) continue;
     overview.best_loss = std::min(overview.best_loss.value_or(INFINITY), *step.val_loss);
@@ -64,6 +68,7 @@ RunOverview overview_of(const fs::path& folder, const Log& log) {
                        .state = train::run_state(run),
                        .best_loss = {},
                        .final_loss = {},
+                       .bits_per_byte = {},
                        .solved = {},
                        .seconds = {},
                        .changed = last_change(run)};

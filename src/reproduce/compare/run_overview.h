@@ -18,8 +18,9 @@ struct RunOverview {
   train::RunState state;
   int64_t iteration = 0;                        // as far as it has logged
   std::optional<double> best_loss, final_loss;  // of validation; the final one when it has finished
-  std::optional<double> solved;                 // share of the test puzzles, as last measured
-  std::optional<double> seconds;                // of training, up to the last checkpoint
+  // As last measured: of text, and the share of the test puzzles.
+  std::optional<double> bits_per_byte, solved;
+  std::optional<double> seconds;                  // of training, up to the last checkpoint
   std::chrono::system_clock::time_point changed;  // when it last logged or finished
 
   // The task's name or the data folder's.
