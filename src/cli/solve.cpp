@@ -68,6 +68,10 @@ std::string grid_text(const PuzzleShape& shape, const PuzzleTokens& puzzle,
 void print_beliefs(const SolveOptions& options, const PuzzleShape& shape, const Exercise& exercise,
                    const std::vector<Belief>& beliefs) {
   const PuzzleTokens& puzzle = exercise.puzzle;
+  // Nobody has typed it.
+  if (options.test > 0) {
+    fmt::print("test puzzle {}:\n{}\n", options.test, grid_text(shape, puzzle, puzzle));
+  }
   for (size_t i = 0; i < beliefs.size(); ++i) {
     const bool last = i + 1 == beliefs.size();
     if (!last && !options.steps) continue;
@@ -75,6 +79,7 @@ void print_beliefs(const SolveOptions& options, const PuzzleShape& shape, const 
       fmt::print("{}after step {}, believed with {:.0f} %:\n", i > 0 ? "\n" : "", i + 1,
                  100 * beliefs[i].probability);
     }
+    if (options.test > 0 && !options.steps) fmt::print("answer:\n");
     fmt::print("{}", grid_text(shape, puzzle, beliefs[i].answer));
   }
   const std::string fault = fault_of(shape, puzzle, beliefs.back().answer);

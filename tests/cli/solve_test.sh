@@ -77,6 +77,9 @@ printf '#######\n#S....#\n#.###.#\n#.###.#\n#.###.#\n#....G#\n#######\n' | "$ede
 
 expect_exit 0 "$edelta" solve whole --test 2 --json
 grep -q '"expected": \[' stdout || { cat stdout; fail "a test puzzle's answer"; }
+expect_exit 0 "$edelta" solve whole --test 2
+grep -q '^test puzzle 2:$' stdout && grep -q '^answer:$' stdout && [ "$(grep -cE '^[1-4.]( +[1-4.]){3}$' stdout)" = 8 ] ||
+  { cat stdout; fail "a test puzzle and its answer"; }
 expect_exit 2 "$edelta" solve whole --test 100000; one_line "there is no puzzle 100000"
 
 refuse() { # TEXT PUZZLE

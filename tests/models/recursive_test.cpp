@@ -252,10 +252,10 @@ TEST(Recursive, RefusesWhatCannotBe) {
   };
   refused({{"hidden_sise", 3}}, "hidden_sise");
   refused({{"num_heads", 16}}, "must be even");
-  refused({{"mixer_type", "edelta"}, {"n_streams", 3}}, "must divide hidden_size");
+  refused({{"mixer_type", "edelta"}, {"n_streams", 3}}, "must divide width (hidden_size)");
   refused({{"mixer_type", "edelta"}, {"mlp_t", true}}, "mlp_t");
-  refused({{"mixer_type", "jpmhc"}, {"kind", "hrm"}}, "is for kind trm");
-  refused({{"puzzle_emb_ndim", 0}}, "puzzle_emb_len must be 0");
+  refused({{"mixer_type", "jpmhc"}, {"kind", "hrm"}}, "is for model trm");
+  refused({{"puzzle_emb_ndim", 0}}, "must be 0 where");
   refused({{"puzzle_emb_ndim", 17}}, "room for 16");
   refused({{"kind", "trm-hier6"}, {"L_cycles", 7}}, "from 1 to 6");
   refused({{"mixer_type", "mhc"}}, "none, jpmhc, edelta");

@@ -1,11 +1,13 @@
 """The connections as modules: around any layer, in any layout, looked at, differentiated, scripted."""
 
 import copy
+import warnings
 
 import edelta
 import pytest
 import torch
 from torch import nn
+from torch.utils.checkpoint import checkpoint
 
 DIM, STREAMS = 16, 4
 
@@ -116,6 +118,29 @@ def test_the_formula_of_the_hybrid():
     torch.testing.assert_close(block(x), expected, rtol=1e-12, atol=1e-12)
     torch.testing.assert_close(block.gate_loss(), 0.1 * (4 * gamma * (1 - gamma)).mean())
     torch.testing.assert_close(block.operators().matrix, g, rtol=1e-12, atol=1e-12)
+
+
+def test_the_gates_penalty_reaches_the_gate_through_a_checkpoint_or_says_that_it_does_not():
+    block, x = hybrid(), torch.randn(2, 5, DIM, requires_grad=True)
+
+    def gradient(forward):
+        block.zero_grad()
+        (forward(x).square().sum() + block.gate_loss()).backward()
+        return [p.grad.clone() for p in block.geo.parameters()]
+
+    expected = gradient(block)
+    kept = gradient(lambda x: checkpoint(block, x, use_reentrant=False))
+    torch.testing.assert_close(kept, expected)
+    with pytest.warns(UserWarning, match="use_reentrant=False"):
+        gradient(lambda x: checkpoint(block, x, use_reentrant=True))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with torch.no_grad():
+            block(x)
+            block.gate_loss()
+        block.eval()
+        block(x)
+        block.gate_loss()
 
 
 @every_module

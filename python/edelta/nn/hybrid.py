@@ -1,5 +1,6 @@
 """EΔ: the residual stream goes through a rotation and a reflection of its streams, joined by a gate."""
 
+import warnings
 from typing import Final, List, Optional, Tuple
 
 import torch
@@ -119,6 +120,13 @@ class _Geometric(Connection):
             return torch.zeros(())
         if self._seen.gamma is None:
             raise RuntimeError("there is no gate to look at before the first forward pass")
+        learns = any(p.requires_grad for p in self.geo.parameters())
+        if self.training and torch.is_grad_enabled() and learns and not self._seen.gamma.requires_grad:
+            warnings.warn(
+                "the last forward pass kept no gradients, so the gate's penalty will train nothing; "
+                "with torch.utils.checkpoint, pass use_reentrant=False",
+                stacklevel=2,
+            )
         return functional.gate_loss(self._seen.gamma, self.gate_weight, self.regulariser)
 
     def extra_repr(self) -> str:

@@ -90,8 +90,9 @@ bool RecursiveConfig::looks_ahead() const {
 }
 
 void validate(const RecursiveConfig& config) {
-  const auto at_least = [](const char* key, int64_t value, int64_t least, int64_t most) {
-    require_range(field_name<RecursiveConfig>(key), value, least, most);
+  const auto name = [](const char* key) { return field_name<RecursiveConfig>(key); };
+  const auto at_least = [&](const char* key, int64_t value, int64_t least, int64_t most) {
+    require_range(name(key), value, least, most);
   };
   constexpr int64_t kMostCycles = 10'000;
   at_least("seq_len", config.seq_len, 1, kLargestSize);
@@ -108,43 +109,45 @@ void validate(const RecursiveConfig& config) {
   at_least("num_heads", config.num_heads, 1, config.hidden_size);
   at_least("halt_max_steps", config.halt_max_steps, 1, kMostCycles);
   at_least("width_multiple", config.width_multiple, 1, kLargestSize);
-  refuse_unless(
-      config.expansion > 0 && config.expansion <= 1024,
-      fmt::format("expansion is {}; it must be above 0 and at most 1024", config.expansion));
-  refuse_unless(config.rms_norm_eps > 0,
-                fmt::format("rms_norm_eps is {}; it must be positive", config.rms_norm_eps));
-  refuse_unless(config.rope_theta > 0,
-                fmt::format("rope_theta is {}; it must be positive", config.rope_theta));
+  refuse_unless(config.expansion > 0 && config.expansion <= 1024,
+                fmt::format("{} is {}; it must be above 0 and at most 1024", name("expansion"),
+                            config.expansion));
+  refuse_unless(config.rms_norm_eps > 0, fmt::format("{} is {}; it must be positive",
+                                                     name("rms_norm_eps"), config.rms_norm_eps));
+  refuse_unless(config.rope_theta > 0, fmt::format("{} is {}; it must be positive",
+                                                   name("rope_theta"), config.rope_theta));
   refuse_unless(config.halt_exploration_prob >= 0 && config.halt_exploration_prob <= 1,
-                fmt::format("halt_exploration_prob is {}; it must be from 0 to 1",
+                fmt::format("{} is {}; it must be from 0 to 1", name("halt_exploration_prob"),
                             config.halt_exploration_prob));
-  refuse_unless(
-      config.pos_encodings != Positions::rope || config.head_size() % 2 == 0,
-      fmt::format("heads of size {} cannot be turned: with pos_encodings rope hidden_size "
-                  "/ num_heads must be even",
-                  config.head_size()));
+  refuse_unless(config.pos_encodings != Positions::rope || config.head_size() % 2 == 0,
+                fmt::format("{} {} over {} {} is {} numbers a head; with {} rope it must be even",
+                            name("hidden_size"), config.hidden_size, name("num_heads"),
+                            config.num_heads, config.head_size(), name("pos_encodings")));
   refuse_unless(config.puzzle_positions() * config.hidden_size >= config.puzzle_emb_ndim,
-                fmt::format("puzzle_emb_ndim is {}, but puzzle_emb_len {} has room for {} numbers",
-                            config.puzzle_emb_ndim, config.puzzle_emb_len,
+                fmt::format("{} is {}, but {} {} has room for {} numbers", name("puzzle_emb_ndim"),
+                            config.puzzle_emb_ndim, name("puzzle_emb_len"), config.puzzle_emb_len,
                             config.puzzle_positions() * config.hidden_size));
-  refuse_unless(config.puzzle_emb_ndim > 0 || config.puzzle_positions() == 0,
-                "puzzle_emb_len must be 0 where puzzle_emb_ndim is");
-  refuse_unless(config.mixer_operator || config.mixer_type == Mixer::edelta,
-                "mixer_operator false is for mixer_type edelta");
+  refuse_unless(
+      config.puzzle_emb_ndim > 0 || config.puzzle_positions() == 0,
+      fmt::format("{} must be 0 where {} is", name("puzzle_emb_len"), name("puzzle_emb_ndim")));
+  refuse_unless(
+      config.mixer_operator || config.mixer_type == Mixer::edelta,
+      fmt::format("{} false is for {} edelta", name("mixer_operator"), name("mixer_type")));
   if (config.mixer_type == Mixer::none) return;
   refuse_unless(config.kind == Recursion::trm,
-                fmt::format("mixer_type {} is for kind trm, not {}",
+                fmt::format("{} {} is for model trm, not {}", name("mixer_type"),
                             enum_to_string(config.mixer_type), enum_to_string(config.kind)));
-  refuse_unless(!config.mlp_t, "mlp_t stands in place of attention where mixer_type is none");
+  refuse_unless(!config.mlp_t, fmt::format("{} stands in place of attention where {} is none",
+                                           name("mlp_t"), name("mixer_type")));
   at_least("n_streams", config.n_streams, 1, config.hidden_size);
   refuse_unless(config.hidden_size % config.n_streams == 0,
-                fmt::format("n_streams is {}; it must divide hidden_size, which is {}",
-                            config.n_streams, config.hidden_size));
+                fmt::format("{} is {}; it must divide {}, which is {}", name("n_streams"),
+                            config.n_streams, name("hidden_size"), config.hidden_size));
   at_least("cayley_iters", config.cayley_iters, 0, kMostCycles);
   at_least("geo_hidden_dim", config.geo_hidden_dim, 1, kLargestSize);
-  refuse_unless(
-      config.gate_reg_weight >= 0,
-      fmt::format("gate_reg_weight is {}; it must not be negative", config.gate_reg_weight));
+  refuse_unless(config.gate_reg_weight >= 0,
+                fmt::format("{} is {}; it must not be negative", name("gate_reg_weight"),
+                            config.gate_reg_weight));
 }
 
 double least_parameters(const RecursiveConfig& config) {
