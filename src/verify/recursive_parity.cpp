@@ -243,7 +243,7 @@ ParityTolerance recursive_tolerance(const TensorFile& trace, torch::ScalarType d
   }
   // The recursion amplifies rounding, and far more so in the gradients, of which the trace has none
   // in float32.
-  tolerance.value = std::max(tolerance.value, 3 * own);
+  tolerance.value = 3 * own;
   tolerance.gradient = std::max(tolerance.gradient, 100 * own);
   return tolerance;
 }
