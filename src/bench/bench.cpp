@@ -29,7 +29,9 @@ double since(Clock::time_point start) {
 class TransformerSubject : public Subject {
  public:
   TransformerSubject(const models::ModelConfig& config, const BenchOptions& options)
-      : model_(models::make_model(config)), optimiser_(*model_, train::Protocol()) {
+      : model_(models::make_model(config)),
+        optimiser_(*model_, train::Protocol()),
+        recompute_(options.recompute) {
     torch::manual_seed(1);
     if (config.head == models::Head::token) {
       x_ = torch::randint(config.vocab_size, {options.batch, options.length}, torch::kInt64);
@@ -42,7 +44,11 @@ class TransformerSubject : public Subject {
 
   void step(const std::function<void(train::StepPhase)>& after) override {
     const train::StepOptions options{.after = after};
-    const auto batch_of = [&](int64_t) { return models::Batch{x_, y_}; };
+    const auto batch_of = [&](int64_t) {
+      models::Batch batch{x_, y_};
+      batch.recompute = recompute_;
+      return batch;
+    };
     models::State state;
     const train::StepOutcome outcome =
         compute_gradients(*model_, optimiser_, state, batch_of, options);
@@ -63,6 +69,7 @@ class TransformerSubject : public Subject {
  private:
   std::shared_ptr<models::Model> model_;
   train::AdamW optimiser_;
+  bool recompute_;
   Tensor x_, y_;
 };
 

@@ -61,8 +61,9 @@ struct BenchOptions {
   int64_t layers = 0, width = 0;  // 0: those of the matched configuration
   int64_t vocabulary = 0;         // of token models; 0: models on vectors
   int64_t repetitions = 5;
-  bool compare = true;  // also time the composite version, interleaved
-  double dropout = 0;   // above 0: also time fused steps with this dropout, interleaved
+  bool compare = true;     // also time the composite version, interleaved
+  bool recompute = false;  // models::Batch
+  double dropout = 0;      // above 0: also time fused steps with this dropout, interleaved
 };
 
 ModelBench bench_model(const models::ModelConfig& config, const BenchOptions& options);

@@ -265,6 +265,7 @@ bench::BenchReport bench_puzzles(const BenchOptions& options) {
   if (options.bench.dropout > 0 || options.bench.vocabulary > 0 || options.bench.layers > 0) {
     throw InputError("puzzle models have no dropout, and a vocabulary and layers of their own");
   }
+  if (options.bench.recompute) throw InputError("puzzle models are not computed again");
   bench::BenchReport report{.batch = options.bench.batch, .results = {}};
   ProgressLine progress;
   for (const std::string& model : options.models) {
@@ -370,6 +371,9 @@ void add_bench(CLI::App& app) {
                       ->add_option("--dropout", options->bench.dropout,
                                    "Also time fused steps with this dropout probability")
                       ->check(CLI::Range(0.0, 0.99));
+  auto* recompute = command->add_flag(
+      "--recompute", options->bench.recompute,
+      "Steps whose backward pass computes each block again, as train --recompute true");
   add_threads_option(*command);
   auto* phases =
       command->add_flag("--phases", options->phases, "Also print where a fused step's time goes");
@@ -377,20 +381,20 @@ void add_bench(CLI::App& app) {
   auto* growth = command
                      ->add_flag("--growth", options->growth,
                                 "Instead: a fused step against T, D, n and batch, one at a time")
-                     ->excludes(batch, length, repetitions, dropout, phases);
+                     ->excludes(batch, length, repetitions, dropout, recompute, phases);
   auto* ranks =
       command
           ->add_option("--ranks", options->ranks,
                        "Instead: a step of one process with all threads against so many with a "
                        "part of them each, and a projection for several machines")
           ->check(CLI::Range(2, 64))
-          ->excludes(compare, dropout, phases, growth);
+          ->excludes(compare, dropout, recompute, phases, growth);
   command->add_flag("--as-rank", options->as_rank)->group("");  // for --ranks itself
   command
       ->add_flag("--generate", options->generate,
                  "Instead: tokens a second of generation, against what the weights' traffic allows")
-      ->excludes(task, batch, length, layers, width, vocab, compare, dropout, phases, growth,
-                 ranks);
+      ->excludes(task, batch, length, layers, width, vocab, compare, dropout, recompute, phases,
+                 growth, ranks);
   command->add_flag("--json", options->json, "Print JSON");
   command->footer(
       "Examples:\n  edelta bench\n  edelta bench --models edelta,gpt --task stability\n"

@@ -10,6 +10,7 @@
 #include "edelta/models/architecture_options.h"
 #include "edelta/models/registry.h"
 #include "edelta/ops/implementation.h"
+#include "models/recomputed_block.h"
 #include "models/transformer_decoding.h"
 
 namespace edelta::models {
@@ -133,7 +134,12 @@ Output Transformer::forward(const Batch& batch, State&, Seen seen) {
   Tensor x =
       recorded(ops::drop(embedded.x, {is_training() ? config().dropout : 0, pass.key,
                                       kEmbeddingSite, pass.first_sequence, pass.first_token}));
-  for (const auto& block : blocks_) x = recorded(block->forward(x, pass, seen));
+  // Recorded operators are of the pass itself.
+  const bool recompute = batch.recompute && torch::GradMode::is_enabled() && !seen.record_operators;
+  for (const auto& block : blocks_) {
+    x = recorded(recompute ? forward_recomputed(block, x, pass, seen)
+                           : block->forward(x, pass, seen));
+  }
   const auto [prediction, loss] = head_->finish(x, ln_f_->norm(), embedded.output, batch);
   Output output{prediction, {}, std::move(seen)};
   if (!loss.defined()) return output;

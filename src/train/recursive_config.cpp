@@ -192,6 +192,8 @@ void validate_recursive(const TrainConfig& config) {
   require(config.train.accumulate == 1,
           "accumulate must be 1: a recursive model carries its puzzles from batch to batch");
   require(config.train.eps == Protocol().eps, "eps is not a recursive model's to set");
+  require(!config.train.recompute,
+          "recompute is of transformers: a recursive model keeps its last cycle alone");
   require_rate("puzzle_emb_lr", run.train.puzzle_emb_lr, 1e6);
   require_rate("puzzle_emb_weight_decay", run.train.puzzle_emb_weight_decay, 1e6);
   require_rate("ema_rate", run.train.ema_rate, 1);

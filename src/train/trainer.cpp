@@ -316,6 +316,7 @@ StepOutcome iteration_gradients(models::Model& model, AdamW& optimiser, models::
   const auto batch_of = [&](int64_t part) {
     models::Batch batch = data.batch(protocol, iteration, part);
     batch.dropout_key = dropout_key(protocol, iteration, part);
+    batch.recompute = protocol.recompute;
     return batch;
   };
   return compute_gradients(model, optimiser, state, batch_of,

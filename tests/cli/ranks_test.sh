@@ -20,6 +20,8 @@ for count in 2 4; do
   train_with $count "${tree[@]}" --out "$work/tree$count"
   same_run "$work/tree1" "$work/tree$count"
 done
+train_with 2 "${tree[@]}" --recompute true --out "$work/recomputed"
+same_training "$work/tree1" "$work/recomputed"
 
 # Text, whose validation takes more than one pass; the ranks meet in a folder.
 seq 1 9000 >"$work/numbers.txt"

@@ -10,6 +10,12 @@ settings=("${common[@]}" --iterations 120)
 "$edelta" train "${settings[@]}" --out "$work/again" 2>/dev/null
 same_run "$work/whole" "$work/again"
 
+# Blocks that are computed again in the backward pass change nothing.
+"$edelta" train "${settings[@]}" --recompute true --out "$work/recomputed" 2>/dev/null
+same_training "$work/whole" "$work/recomputed"
+expect_exit 2 "$edelta" train --model trm --preset sudoku4 --recompute true --out "$work/puzzles"
+one_line "recompute is of transformers"
+
 RANDOM=${EDELTA_TEST_SEED:-$$}
 start_or_resume() {
   if [ -f "$work/killed/config.json" ]; then

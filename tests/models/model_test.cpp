@@ -6,6 +6,8 @@
 #include "edelta/models/architecture_options.h"
 #include "edelta/models/parameter_count.h"
 #include "edelta/models/registry.h"
+#include "kernels/cpu.h"
+#include "kernels/profile.h"
 
 namespace edelta::models {
 namespace {
@@ -103,6 +105,67 @@ TEST_P(EveryArchitecture, DropoutIsAFunctionOfTheBatchsKey) {
   };
   EXPECT_TRUE(torch::equal(predicted(1), predicted(1)));
   EXPECT_FALSE(torch::equal(predicted(1), predicted(2)));
+}
+
+// Loss, gates and gradients of one pass.
+struct Pass {
+  Pass(const ModelConfig& config, torch::ScalarType dtype, bool recompute, bool frozen) {
+    auto model = make_model(config);
+    model->to(dtype);
+    if (frozen) model->named_parameters()["transformer.h.0.ln_1.weight"].set_requires_grad(false);
+    Tensor input = input_for(config, config.block_size);
+    if (config.head == Head::continuous) input = input.to(dtype);
+    State state;
+    const Output output = model->forward(
+        {.input = input, .target = input, .dropout_key = 3, .recompute = recompute}, state);
+    Tensor total = output.losses.front().value;
+    for (size_t i = 1; i < output.losses.size(); ++i) total = total + output.losses[i].value;
+    total.backward();
+    values.push_back(total.detach());
+    for (const Tensor& gate : output.seen.gates) values.push_back(gate.detach());
+    for (const Tensor& parameter : model->parameters()) values.push_back(parameter.grad());
+  }
+
+  std::vector<Tensor> values;  // undefined: no gradient
+};
+
+TEST_P(EveryArchitecture, ComputedAgainHasTheSameBits) {
+  for (const Head head : {Head::continuous, Head::token}) {
+    for (const torch::ScalarType dtype : {torch::kFloat32, torch::kFloat64}) {
+      for (const int64_t length : {1, 9}) {
+        for (const bool frozen : {false, true}) {
+          ModelConfig config = small(GetParam());
+          config.head = head;
+          config.block_size = length;
+          config.dropout = frozen ? 0.3 : 0;
+          config.options.get<HybridOptions>().gate_gradient =
+              frozen ? geometry::GateGradient::gate : geometry::GateGradient::all;
+          const std::vector<Tensor> kept = Pass(config, dtype, false, frozen).values;
+          const std::vector<Tensor> again = Pass(config, dtype, true, frozen).values;
+          ASSERT_EQ(kept.size(), again.size());
+          for (size_t i = 0; i < kept.size(); ++i) {
+            ASSERT_EQ(kept[i].defined(), again[i].defined()) << i;
+            if (kept[i].defined()) EXPECT_TRUE(torch::equal(kept[i], again[i])) << i;
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(Recompute, TheBackwardPassComputesEveryBlockAgain) {
+  if (kernels::isa() == kernels::Isa::none) GTEST_SKIP() << "no kernels here";
+  const ModelConfig config = small("gpt");
+  const auto calls = [&](bool recompute) -> int64_t {
+    kernels::start_profile();
+    const Pass pass(config, torch::kFloat32, recompute, /*frozen=*/false);
+    for (const kernels::KernelTime& kernel : kernels::stop_profile()) {
+      if (std::string(kernel.name) == "mlp_forward") return kernel.calls;
+    }
+    return 0;
+  };
+  EXPECT_EQ(calls(false), config.n_layer);
+  EXPECT_EQ(calls(true), 2 * config.n_layer);
 }
 
 TEST_P(EveryArchitecture, SameSeedSameModel) {

@@ -25,6 +25,9 @@ struct Batch {
   int64_t first_sequence = 0;
   // false: the losses alone are, and a model may leave the prediction undefined that costs extra.
   bool wants_prediction = true;
+  // A transformer keeps what enters its blocks alone, and the backward pass computes the rest
+  // again: less memory, more time, the same numbers.
+  bool recompute = false;
 };
 
 // What a model carries from one batch to the next, by name; empty at the start, and for models that

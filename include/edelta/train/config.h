@@ -34,6 +34,7 @@ struct Protocol {
   int64_t log_interval = 10;
   int64_t eval_interval = 100;
   int64_t checkpoint_interval = 100;
+  bool recompute = false;  // models::Batch
 
   template <class Self, class Visit>
   static void visit_fields(Self& self, Visit visit) {
@@ -57,6 +58,10 @@ struct Protocol {
     visit(Field{"log_interval", "Iterations between logged steps"}, self.log_interval);
     visit(Field{"eval_interval", "Iterations between validations"}, self.eval_interval);
     visit(Field{"checkpoint_interval", "Iterations between checkpoints"}, self.checkpoint_interval);
+    visit(
+        Field{"recompute",
+              "true: the backward pass computes each block again; less memory, a third more time"},
+        self.recompute);
   }
 };
 
