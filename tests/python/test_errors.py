@@ -1,5 +1,7 @@
 """What is wrong gets an exception that names it. Nothing crashes."""
 
+import math
+
 import cases
 import edelta
 import pytest
@@ -94,12 +96,33 @@ def test_sparse_tensors_are_refused():
         torch.ops.edelta.sinkhorn(torch.eye(4).to_sparse())
 
 
+class Giving(nn.Module):
+    """A layer that gives so many channels, or a tuple."""
+
+    def __init__(self, channels):
+        super().__init__()
+        self.channels = channels
+
+    def forward(self, x):
+        return (x, x) if self.channels is None else x[..., : self.channels]
+
+
 def test_wrong_modules():
     layer = nn.Linear(16, 16)
     make = edelta.nn.HybridResidual
     for call, kind, message in (
         (lambda: make(16), TypeError, "branch is missing"),
         (lambda: make(16, branch=torch.relu), TypeError, "must be an nn.Module"),
+        (lambda: make(layer, 16), TypeError, "dim must be a whole number, not Linear; the layer is"),
+        (lambda: edelta.nn.JPMHCResidual(layer, 4), TypeError, "the layer is the argument branch"),
+        (lambda: make(16.0, branch=layer), TypeError, "dim must be a whole number, not float"),
+        (lambda: make(16, branch=nn.Linear(16, 8)), ValueError, "takes 16 channels and gives 8; .* sees 16"),
+        (lambda: edelta.nn.JPMHCResidual(16, 4, layer), ValueError, "takes 16 channels and gives 16; .* sees 4"),
+        (lambda: make(16, 4, nn.Sequential(nn.Linear(8, 9), nn.GELU(), nn.Linear(9, 16))), ValueError, "takes 8"),
+        (lambda: make(16, 4, layer, hidden=0), ValueError, "hidden is 0"),
+        (lambda: make(16, 4, layer, hidden=2.5), TypeError, "hidden must be a whole number"),
+        (lambda: make(16, 4, layer, gate_weight=math.nan), ValueError, "gate_weight is nan"),
+        (lambda: make(16, 4, layer, gate_bias=math.inf), ValueError, "gate_bias is inf"),
         (lambda: make(16, 3, layer), ValueError, "must divide dim"),
         (lambda: make(16, 0, layer), ValueError, "must divide dim"),
         (lambda: make(16, 4, layer, pool="all"), ValueError, "pool is 'all'"),
@@ -131,8 +154,9 @@ def test_wrong_modules():
             block(x)
     with pytest.raises(RuntimeError, match="floating dtype"):
         block(torch.zeros(2, 3, 16, dtype=torch.int64))
-    with pytest.raises(RuntimeError):
-        make(16, 4, nn.Linear(16, 8))(torch.randn(2, 3, 16))
+    for gives, kind, message in ((8, ValueError, "gave 8 channels where it saw 16"), (None, TypeError, "gave a tuple")):
+        with pytest.raises(kind, match=message):
+            make(16, 4, Giving(gives))(torch.randn(2, 3, 16))
     with pytest.raises(RuntimeError, match="but x is|is Float|is Double|is float|is double|dtype"):
         block(torch.randn(2, 3, 16, dtype=torch.float64))
     with pytest.raises(RuntimeError, match="nothing in dimension"):

@@ -7,6 +7,7 @@ from typing import Any, Final, List, Optional
 import torch
 from torch import Tensor, nn
 
+from .checks import check_widths, whole_number
 from .enclosed import around_linear, around_mlp, is_bare, is_linear, is_mlp
 from .norm import LayerNorm
 from .sublayers import SubLayer
@@ -104,9 +105,11 @@ class Connection(nn.Module):
         branch: Optional[nn.Module],
         norm: Optional[nn.Module],
         channels: str,
-        layer_width: int,
+        narrow: bool,
     ) -> None:
+        """narrow: the layer sees dim/streams channels in place of dim."""
         super().__init__()
+        dim, streams = whole_number("dim", dim), whole_number("streams", streams)
         if branch is None:
             raise TypeError("branch is missing: the layer that the connection is around")
         if not isinstance(branch, nn.Module):
@@ -115,6 +118,8 @@ class Connection(nn.Module):
             raise ValueError(f"streams is {streams}; it must divide dim, which is {dim}")
         if channels not in ("last", "first"):
             raise ValueError(f"channels is '{channels}'; it must be last or first")
+        layer_width = dim // streams if narrow else dim
+        check_widths(branch, layer_width)
         self.dim = dim
         self.streams = streams
         self.channels_first = channels == "first"
@@ -225,9 +230,18 @@ class Connection(nn.Module):
 
     def _as_tokens(self, y: Tensor, x: Tensor) -> Tensor:
         """What a layer made of tokens x, as tokens."""
+        if not torch.jit.is_scripting():
+            self._require_tensor(y)
         if self.channels_first:
             y = y.movedim(1, -1)
+        if y.size(-1) != x.size(-1):
+            raise ValueError(f"the layer gave {y.size(-1)} channels where it saw {x.size(-1)}")
         return y.reshape(x.size(0), x.size(1), y.size(-1))
+
+    @torch.jit.unused
+    def _require_tensor(self, y: Any) -> None:
+        if not isinstance(y, Tensor):
+            raise TypeError(f"the layer gave a {type(y).__name__} where a tensor is needed")
 
     def _see(self, gamma: Optional[Tensor], matrix: Optional[Tensor]) -> None:
         """Keeps the gate for gate_loss(), and the operator for operators()."""

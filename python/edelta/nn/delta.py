@@ -5,6 +5,7 @@ from typing import List, Optional
 import torch
 from torch import Tensor, nn
 
+from .checks import hidden_width
 from .connection import Connection
 from .nets import Net, check_pool, draw, pooled
 
@@ -44,9 +45,9 @@ class DeltaResidual(Connection):
         norm: Optional[nn.Module] = None,
         channels: str = "last",
     ) -> None:
-        super().__init__(dim, 1, branch, norm, channels, dim)
+        super().__init__(dim, 1, branch, norm, channels, narrow=False)
         check_pool(pool)
-        self.delta = _Delta(dim, hidden or max(dim // 4, 1), pool, init_std)
+        self.delta = _Delta(dim, hidden_width(max(dim // 4, 1) if hidden is None else hidden), pool, init_std)
 
     def residual(self, x: Tensor) -> Tensor:
         return self.delta(x)

@@ -7,6 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from .. import functional
+from .checks import finite, hidden_width
 from .connection import Connection
 from .generators import FixedGenerator, JointGenerator, NetGenerator
 from .nets import check_pool, pooled
@@ -28,7 +29,7 @@ class _Geometric(Connection):
         branch: Optional[nn.Module],
         norm: Optional[nn.Module],
         channels: str,
-        layer_width: int,
+        narrow: bool,
         pool: str,
         operator: str,
         blend: Optional[str],
@@ -37,7 +38,7 @@ class _Geometric(Connection):
         regulariser: str,
         gate_gradient: str,
     ) -> None:
-        super().__init__(dim, streams, branch, norm, channels, layer_width)
+        super().__init__(dim, streams, branch, norm, channels, narrow)
         check_pool(pool)
         blend = blend or ("geodesic" if field == "complex" else "linear")
         for name, value, known in (
@@ -61,7 +62,7 @@ class _Geometric(Connection):
         self.is_gated = operator == "hybrid"
         # The geodesic blend is orthogonal for every γ: nothing needs to push its gate off ½.
         usual_weight = 0.0 if blend == "geodesic" else 0.1
-        self.gate_weight = usual_weight if gate_weight is None else gate_weight
+        self.gate_weight = usual_weight if gate_weight is None else finite("gate_weight", gate_weight)
         if self.gate_weight < 0:
             raise ValueError(f"gate_weight is {gate_weight}; it must not be negative")
         self.regulariser = regulariser
@@ -74,7 +75,8 @@ class _Geometric(Connection):
             raise ValueError(f"generator is '{kind}'; it must be data or fixed")
         if not self.has_operator:
             return None
-        bias = (_GEODESIC_GATE_BIAS if self.blend == "geodesic" else 0.0) if gate_bias is None else gate_bias
+        usual_bias = _GEODESIC_GATE_BIAS if self.blend == "geodesic" else 0.0
+        bias = usual_bias if gate_bias is None else finite("gate_bias", gate_bias)
         if kind == "fixed":
             return FixedGenerator(self.streams, self.operator, bias, std)
         make = JointGenerator if joint else NetGenerator
@@ -195,7 +197,7 @@ class HybridResidual(_Geometric):
             branch,
             norm,
             channels,
-            dim,
+            False,
             pool,
             operator,
             blend,
@@ -210,7 +212,8 @@ class HybridResidual(_Geometric):
             raise ValueError(f"projection_init is '{projection_init}'; it must be normal or identity")
         if projection_factors < 1:
             raise ValueError(f"projection_factors is {projection_factors}; it must be at least 1")
-        self.geo = self._generator(generator, False, hidden or max(dim // 4, 1), gate_bias, init_std)
+        hidden = hidden_width(max(dim // 4, 1) if hidden is None else hidden)
+        self.geo = self._generator(generator, False, hidden, gate_bias, init_std)
 
         def maps(wanted: bool) -> nn.ModuleList:
             factors = [nn.Linear(dim, dim, bias=False) for _ in range(projection_factors if wanted else 0)]
@@ -297,7 +300,7 @@ class HybridStreamResidual(_Geometric):
             branch,
             norm,
             channels,
-            dim // max(streams, 1),
+            True,
             pool,
             operator,
             blend,
@@ -306,7 +309,7 @@ class HybridStreamResidual(_Geometric):
             regulariser,
             gate_gradient,
         )
-        self.geo = self._generator(generator, True, hidden, gate_bias, init_std)
+        self.geo = self._generator(generator, True, hidden_width(hidden), gate_bias, init_std)
         self.router = Router(dim, streams, 2, "proj", projection_init, init_std)
 
     def connect(self, x: Tensor, shape: List[int]) -> Tensor:

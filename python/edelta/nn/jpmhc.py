@@ -34,7 +34,7 @@ class JPMHCResidual(Connection):
         norm: Optional[nn.Module] = None,
         channels: str = "last",
     ) -> None:
-        super().__init__(dim, streams, branch, norm, channels, dim // max(streams, 1))
+        super().__init__(dim, streams, branch, norm, channels, narrow=True)
         self.jpmhc = Router(dim, streams, 3, "fused_proj", projection_init, init_std, alpha, iterations)
 
     def residual(self, x: Tensor) -> Tensor:

@@ -65,7 +65,7 @@ class MHCResidual(Connection):
         norm: Optional[nn.Module] = None,
         channels: str = "last",
     ) -> None:
-        super().__init__(dim, streams, branch, norm, channels, dim)
+        super().__init__(dim, streams, branch, norm, channels, narrow=False)
         self.mhc = _Mixer(dim, streams, iterations, init_std)
 
     def residual(self, x: Tensor) -> Tensor:

@@ -16,7 +16,7 @@ class PlainResidual(Connection):
     def __init__(
         self, dim: int, branch: nn.Module, *, norm: Optional[nn.Module] = None, channels: str = "last"
     ) -> None:
-        super().__init__(dim, 1, branch, norm, channels, dim)
+        super().__init__(dim, 1, branch, norm, channels, narrow=False)
 
     def residual(self, x: Tensor) -> Tensor:
         return x
