@@ -10,6 +10,7 @@
 #include "base/atomic_file.h"
 #include "cli/commands.h"
 #include "cli/duration.h"
+#include "cli/measure_cells.h"
 #include "cli/new_file.h"
 #include "cli/plot.h"
 #include "cli/print_json.h"
@@ -78,20 +79,12 @@ void print_table(const Comparison& comparison) {
                {"bits/byte (last)", Align::right, /*optional=*/true},
                {"solved (last)", Align::right, /*optional=*/true},
                {"time", Align::right}});
-  const auto loss = [](const std::optional<double>& value) {
-    return value ? fmt::format("{:.3e}", *value) : Table::kNothing;
-  };
-  const auto bits = [](const std::optional<double>& value) {
-    return value ? fmt::format("{:.4f}", *value) : Table::kNothing;
-  };
-  const auto share = [](const std::optional<double>& value) {
-    return value ? fmt::format("{:.1f} %", 100 * *value) : Table::kNothing;
-  };
   for (const ComparedRun& run : comparison.runs) {
     const reproduce::RunOverview& overview = run.overview;
     table.add({run.name, overview.config.full_model_name(), overview.data(),
-               with_commas(run.parameters), overview.iterations_text(), loss(overview.best_loss),
-               loss(overview.final_loss), bits(overview.bits_per_byte), share(overview.solved),
+               with_commas(run.parameters), overview.iterations_text(),
+               loss_cell(overview.best_loss), loss_cell(overview.final_loss),
+               bits_cell(overview.bits_per_byte), share_cell(overview.solved),
                overview.seconds ? duration(*overview.seconds) : "-"});
   }
   fmt::print("{}", table.text());

@@ -68,7 +68,11 @@ void add_inspect(CLI::App& app) {
   command->add_option("--sequences", options->sequences, "Validation sequences to look at")
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();
-  command->footer("Example:\n  edelta inspect runs/mine");
+  command->footer(
+      "γ, det and the angles, smallest first, are means over the operators of all sequences; the\n"
+      "orthogonality error is the largest, and the singular values go from the smallest to the\n"
+      "largest of them.\n\n"
+      "Example:\n  edelta inspect runs/mine");
   command->callback([options] { run_inspect(*options); });
 }
 

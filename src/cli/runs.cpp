@@ -16,6 +16,7 @@
 
 #include "cli/commands.h"
 #include "cli/duration.h"
+#include "cli/measure_cells.h"
 #include "cli/print_json.h"
 #include "cli/table.h"
 #include "edelta/base/error.h"
@@ -173,21 +174,12 @@ void print_table(const std::vector<Listed>& runs) {
                {"solved (last)", Align::right, /*optional=*/true},
                {"time", Align::right},
                {"changed"}});
-  const auto loss = [](const std::optional<double>& value) {
-    return value ? fmt::format("{:.3e}", *value) : Table::kNothing;
-  };
-  const auto bits = [](const std::optional<double>& value) {
-    return value ? fmt::format("{:.4f}", *value) : Table::kNothing;
-  };
-  const auto share = [](const std::optional<double>& value) {
-    return value ? fmt::format("{:.1f} %", 100 * *value) : Table::kNothing;
-  };
   for (const Listed& one : runs) {
     if (!one.run) continue;
     const RunOverview& run = *one.run;
     table.add({one.name, run.config.full_model_name(), run.data(),
-               std::to_string(run.config.train.seed), state_text(run), loss(run.best_loss),
-               loss(run.final_loss), bits(run.bits_per_byte), share(run.solved),
+               std::to_string(run.config.train.seed), state_text(run), loss_cell(run.best_loss),
+               loss_cell(run.final_loss), bits_cell(run.bits_per_byte), share_cell(run.solved),
                run.seconds ? duration(*run.seconds) : "-",
                date_text(run.changed, "%Y-%m-%d %H:%M")});
   }

@@ -177,7 +177,7 @@ std::filesystem::path free_folder(const train::TrainConfig& config) {
                                            : std::filesystem::path(config.data).filename().string();
   if (source != config.preset) source += "-" + config.preset;
   const std::filesystem::path wanted =
-      fmt::format("runs/{}-{}-seed{}", config.model_name(), source, config.train.seed);
+      fmt::format("runs/{}-{}-seed{}", config.full_model_name(), source, config.train.seed);
   std::filesystem::path path = wanted;
   for (int i = 2; std::filesystem::exists(path); ++i)
     path = fmt::format("{}-{}", wanted.string(), i);

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/input_file.h"
+#include "data/dataset_files.h"
 #include "edelta/base/error.h"
 #include "edelta/data/puzzle_data.h"
 #include "edelta/data/tokens.h"
@@ -18,7 +19,7 @@ namespace fs = std::filesystem;
 std::optional<DataKind> kind_of(const fs::path& folder) {
   if (is_token_folder(folder)) return DataKind::text;
   if (is_puzzle_folder(folder)) return DataKind::puzzles;
-  if (base::is_there(folder / "train_x.npy")) return DataKind::sequences;
+  if (base::is_there(folder / kTrainInputs)) return DataKind::sequences;
   return std::nullopt;
 }
 
