@@ -14,7 +14,7 @@ grep -q 'text-edelta-branch=none-seed42 *to do' "$work/stdout" || fail "the cont
 
 expect_exit 0 "$edelta" reproduce language --preset smoke --text "$work/book.txt" --out "$work/suite"
 report="$work/suite/report.md"
-for model in gpt ddl mhc jpmhc edelta edelta-stream 'edelta, no operator'; do
+for model in gpt ddl mhc jpmhc edelta edelta-stream 'jpmhc, no operator' 'edelta, no operator'; do
   grep -q "^| $model |" "$report" || fail "$model is not in the table"
   grep -q "^$model, sample 2:" "$report" || fail "$model has no second sample"
 done

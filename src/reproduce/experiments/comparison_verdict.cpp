@@ -53,15 +53,17 @@ std::string comparison_verdict(const std::vector<ComparedModel>& models, const C
       ". Means over {} seeds count as different where they are further apart than the sum of their "
       "standard deviations.",
       first.n);
-  const Statistics with = loss_of(roles.hybrid), without = loss_of(roles.control);
-  const Order order = against(with, without);
-  return text + fmt::format(
-                    " {} ends at {:.3f}, the same model without its operator at {:.3f}: {}, the "
-                    "operator {}.",
-                    roles.hybrid, with.mean, without.mean, where,
-                    order == Order::lower  ? "helps"
-                    : order == Order::same ? "makes no difference that these seeds show"
-                                           : "harms");
+  for (const Controlled& each : roles.controlled) {
+    const Statistics with = loss_of(each.model), without = loss_of(each.control);
+    const Order order = against(with, without);
+    text += fmt::format(
+        " {} ends at {:.3f}, the same model without its operator at {:.3f}: {}, the operator {}.",
+        each.model, with.mean, without.mean, where,
+        order == Order::lower  ? "helps"
+        : order == Order::same ? "makes no difference that these seeds show"
+                               : "harms");
+  }
+  return text;
 }
 
 std::string comparison_verdict(RunArchive& archive, const TrainingTable& table,

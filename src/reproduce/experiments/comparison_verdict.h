@@ -14,10 +14,14 @@ struct ComparedModel {
   Statistics loss;  // over seeds; n = 0: none is run
 };
 
+// A model with an operator, and the same without it.
+struct Controlled {
+  std::string model, control;
+};
+
 struct ComparedRoles {
-  std::string plain;    // what the others are compared with
-  std::string hybrid;   // with an operator …
-  std::string control;  // … and the same model without it
+  std::string plain;  // what the others are compared with
+  std::vector<Controlled> controlled;
 };
 
 // `where`: "on this text, at this size". Two means are told apart where they differ by more than

@@ -78,9 +78,11 @@ Experiment gain_experiment() {
            "The same model with the regulariser off or kept to the gate, with operators that stay "
            "orthogonal on the way from one end to the other, with the rotation alone, and without "
            "any operator: then it is gpt with two linear maps, H_pre and H_post, around each "
-           "sub-layer, which fold into their neighbours after training.",
+           "sub-layer, which fold into their neighbours after training. jpmhc without its operator "
+           "(α = 0) has its wide streams and their routes alone.",
        .variants = {{.label = "gpt", .model = "gpt"},
                     {.label = "jpmhc", .model = "jpmhc"},
+                    jpmhc_without_operator(),
                     {.label = "edelta", .model = "edelta"},
                     edelta_with("λ = 0", {{"gate_reg_weight", 0}}),
                     edelta_with("penalty to the gate alone", {{"gate_gradient", "gate"}}),

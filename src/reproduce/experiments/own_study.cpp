@@ -55,4 +55,8 @@ Variant edelta_with(const std::string& label, const nlohmann::json& settings) {
   return {.label = label, .model = "edelta", .settings = settings};
 }
 
+Variant jpmhc_without_operator() {
+  return {.label = "jpmhc, no operator", .model = "jpmhc", .settings = {{"cayley_alpha", 0}}};
+}
+
 }  // namespace edelta::reproduce

@@ -19,4 +19,7 @@ Experiment own_study(const OwnStudy& study);
 // edelta with some settings.
 Variant edelta_with(const std::string& label, const nlohmann::json& settings);
 
+// jpmhc with α = 0, at which its mixer of streams is the identity: the routes alone.
+Variant jpmhc_without_operator();
+
 }  // namespace edelta::reproduce

@@ -85,7 +85,7 @@ Table puzzle_table(RunArchive& archive, const TrainingTable& training) {
                           {"speed", "puzzle steps/s in training, validation included"},
                           {"width", "D"},
                           {"parameters", "parameters"}},
-              .note = comparison_verdict(archive, training, {kPlain, kHybrid, kNoOperator},
+              .note = comparison_verdict(archive, training, {kPlain, {{kHybrid, kNoOperator}}},
                                          "on these puzzles, at this size")};
   for (const Variant& variant : training.variants) {
     const Runs runs = archive.finished(training, variant);

@@ -204,7 +204,8 @@ bool ReportTable::sees_future() const {
 }
 
 ReportFigure make_figure(const Figure& data) {
-  ReportFigure figure{slug(data.id), data.title, data.caption, data.title + "."};
+  ReportFigure figure{slug(data.id), data.title, data.caption, ""};
+  figure.description = figure.sentence();
   for (const Panel& panel : data.panels) figure.description += " " + describe_panel(panel);
   return figure;
 }

@@ -45,6 +45,9 @@ struct ReportTable {
 struct ReportFigure {
   std::string id, title, caption;
   std::string description;  // for those who do not see it
+
+  // The title as a sentence: a question has its mark already.
+  std::string sentence() const { return title.ends_with('?') ? title : title + "."; }
 };
 
 struct ReportSection {

@@ -199,10 +199,10 @@ std::string table_html(const ReportTable& table) {
 std::string figure_html(const ReportFigure& figure, const RenderedFigure& picture) {
   return fmt::format(
       "<figure id=\"figure-{}\">\n<picture><source media=\"screen and (max-width: 56rem)\" "
-      "srcset=\"{}\"><img src=\"{}\" alt=\"{}\"></picture>\n<figcaption><b>{}.</b> "
+      "srcset=\"{}\"><img src=\"{}\" alt=\"{}\"></picture>\n<figcaption><b>{}</b> "
       "{}</figcaption>\n</figure>\n",
       figure.id, svg_address(picture.narrow_svg), svg_address(picture.wide_svg),
-      escaped(figure.description), escaped(figure.title), escaped(figure.caption));
+      escaped(figure.description), escaped(figure.sentence()), escaped(figure.caption));
 }
 
 std::string list_html(const std::vector<std::string>& items) {

@@ -66,8 +66,8 @@ std::string section_text(const ReportSection& section) {
   text += "Progress: " + section.progress + ".\n\n";
   for (const ReportTable& table : section.tables) text += table_text(table);
   for (const ReportFigure& figure : section.figures) {
-    text += fmt::format("![{}](figures/{}.svg)\n\n*{}.* {}\n\n", escaped(figure.description),
-                        figure.id, escaped(figure.title), escaped(figure.caption));
+    text += fmt::format("![{}](figures/{}.svg)\n\n*{}* {}\n\n", escaped(figure.description),
+                        figure.id, escaped(figure.sentence()), escaped(figure.caption));
   }
   for (const TextSample& sample : section.samples) {
     text += escaped(sample.label) + ":\n\n" + indented(sample.text) + "\n";
