@@ -14,15 +14,22 @@ nlohmann::json longer_sudoku4() {
 
 // Of one small size, so that a run takes some five minutes of one core. Attention learns where
 // cells are only if its weights may grow: with the presets' weight decay of 1 it had learnt nothing
-// of 6×6 cells after 1600 steps.
+// of 6×6 cells after 1600 steps. Of mazes it learns the ways at half of Sudoku's rate: after 1500
+// steps on 5×5 cells 33 % were solved at 1e-3 and 3 % at 2e-3; on 7×7 cells none at 2e-3 after
+// 1000.
 nlohmann::json quick_puzzles() {
   const nlohmann::json model{{"hidden_size", 64}, {"L_cycles", 2}, {"halt_max_steps", 4}};
-  const nlohmann::json train{{"iterations", 3000}, {"eval_interval", 250}, {"batch", 64},
-                             {"lr", 2e-3},         {"min_lr", 2e-4},       {"weight_decay", 0.1}};
+  const auto train = [](int64_t iterations, double lr) -> nlohmann::json {
+    return {{"iterations", iterations}, {"eval_interval", 250}, {"batch", 64}, {"lr", lr},
+            {"min_lr", lr / 10},        {"weight_decay", 0.1}};
+  };
   return {
       {"sudoku4", longer_sudoku4()},
-      {"sudoku6", {{"train", train}, {"model", model}, {"puzzles", {{"train", 5000}}}}},
-      {"maze", {{"train", train}, {"model", model}, {"puzzles", {{"size", 7}, {"train", 4000}}}}}};
+      {"sudoku6", {{"train", train(3000, 2e-3)}, {"model", model}, {"puzzles", {{"train", 5000}}}}},
+      {"maze",
+       {{"train", train(2500, 1e-3)},
+        {"model", model},
+        {"puzzles", {{"size", 5}, {"train", 4000}}}}}};
 }
 
 nlohmann::json smoke_puzzles() {
