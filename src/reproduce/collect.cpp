@@ -1,5 +1,9 @@
 #include "reproduce/collect.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
 #include <set>
 
 #include "edelta/base/machine.h"
@@ -12,16 +16,37 @@
 namespace edelta::reproduce {
 namespace {
 
-// The machine of the trainings; without any, this one.
-MachineSummary machine_of(RunArchive& archive, const std::vector<Experiment>& chosen) {
-  MachineSummary machine = summarise_machine(base::describe_machine());
+// All finished trainings of the experiments.
+std::vector<const RunRecord*> finished_runs(RunArchive& archive,
+                                            const std::vector<Experiment>& chosen) {
+  std::vector<const RunRecord*> found;
   for (const Experiment& experiment : chosen) {
     for (const TrainingTable& table : experiment.trainings) {
       for (const Variant& variant : table.variants) {
-        const auto runs = archive.finished(table, variant);
-        if (!runs.empty()) machine = runs.front()->outcome->machine;
+        std::ranges::copy(archive.finished(table, variant), std::back_inserter(found));
       }
     }
+  }
+  return found;
+}
+
+// The machine of the trainings; without any, this one. A folder may hold the runs of several:
+// each fact then names all that it was.
+MachineSummary machine_of(RunArchive& archive, const std::vector<Experiment>& chosen) {
+  const std::vector<const RunRecord*> runs = finished_runs(archive, chosen);
+  const auto named = [&](std::string MachineSummary::*fact) {
+    std::set<std::string> values;
+    for (const RunRecord* run : runs) values.insert(run->outcome->machine.*fact);
+    values.erase("");  // not known
+    return fmt::format("{}", fmt::join(values, " and "));
+  };
+  MachineSummary machine = summarise_machine(base::describe_machine());
+  if (!runs.empty()) {
+    machine = {.cpu = named(&MachineSummary::cpu),
+               .threads = {},
+               .isa = named(&MachineSummary::isa),
+               .blas = named(&MachineSummary::blas),
+               .libtorch = named(&MachineSummary::libtorch)};
   }
   machine.threads = archive.manifest().threads;
   return machine;

@@ -152,14 +152,17 @@ TEST(ResultFigures, SmoothRegularisersHaveNoSlopeAtOneHalf) {
 }
 
 // A suite folder with made-up results of all runs of a table: `loss` for each of its rows.
+// They were made on the `machines` by turns.
 void fake_runs(const SuiteFolder& folder, const SuiteManifest& manifest,
-               const std::vector<double>& losses) {
+               const std::vector<double>& losses,
+               const std::vector<nlohmann::json>& machines = {{{"cpu", "test"}}}) {
   folder.write_manifest(manifest);
   size_t i = 0;
   for (const Step& step : plan_steps(folder, manifest)) {
     const train::RunFolder run(step.training()->folder);
     run.create(step.training()->config);
-    const double loss = losses[i++ % losses.size()];
+    const double loss = losses[i % losses.size()];
+    const nlohmann::json& machine = machines[i++ % machines.size()];
     const std::string sum = test::fake_metrics(
         run, {{{"iteration", 0}, {"val_loss", 1.0}},
               {{"iteration", 10}, {"gradient_norm", 0.5}, {"gamma", {0.1, 0.9}}}});
@@ -168,7 +171,7 @@ void fake_runs(const SuiteFolder& folder, const SuiteManifest& manifest,
                        {"final_val_loss", loss},
                        {"parameters", 7},
                        {"seconds", 3},
-                       {"machine", {{"cpu", "test"}}}},
+                       {"machine", machine}},
                       sum);
   }
 }
@@ -194,6 +197,18 @@ TEST(Results, TablesCompareWithThePaper) {
   EXPECT_EQ(std::get<Mean>(edelta.cell("final")).n, 2u);
   EXPECT_FALSE(experiment.figures.empty());
   EXPECT_EQ(results.machine.cpu, "test");
+}
+
+// Runs may be copied from other machines, or made by the nodes of a cluster.
+TEST(Results, AllMachinesOfTheRunsAreNamed) {
+  const test::TemporaryFolder temporary;
+  fake_runs(SuiteFolder(temporary.path()), {"quick", {1}, 1, {"main-stability"}}, {1e-6},
+            {{{"cpu", "test"}}, {{"cpu", "another"}, {"simd", "AVX2"}}});
+  const MachineSummary machine = collect_results(temporary.path()).machine;
+  EXPECT_EQ(machine.cpu, "another and test");
+  EXPECT_EQ(machine.isa, "AVX2");  // of the other it is not known
+  EXPECT_EQ(machine.blas, "");
+  EXPECT_EQ(machine.threads, 1);
 }
 
 TEST(Results, SmallModelsPassNoVerdict) {
