@@ -11,6 +11,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <span>
@@ -76,13 +77,23 @@ struct Field {
 
 namespace json_fields {
 
+// What a number of this type can be, for messages.
+template <class T>
+std::string wanted_number() {
+  if constexpr (std::is_integral_v<T>) {
+    return fmt::format("a whole number{} of at most {} digits",
+                       std::is_unsigned_v<T> ? ", 0 or more," : "",
+                       std::numeric_limits<T>::digits10);
+  }
+  return "a number";
+}
+
 template <class T>
 T number_from_text(const std::string& key, const std::string& text) {
   T value{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size()) {
-    throw InputError(fmt::format("{} is '{}'; it must be a{} number", key, text,
-                                 std::is_integral_v<T> ? " whole" : ""));
+    throw InputError(fmt::format("{} is '{}'; it must be {}", key, text, wanted_number<T>()));
   }
   return value;
 }
@@ -118,7 +129,8 @@ void read(const std::string& key, const nlohmann::json& json, Integer& field) {
              std::in_range<Integer>(static_cast<int64_t>(json.get<double>()))) {
     field = static_cast<Integer>(json.get<double>());
   } else {
-    throw InputError(fmt::format("{} is {}; it must be a whole number", key, json.dump()));
+    throw InputError(
+        fmt::format("{} is {}; it must be {}", key, json.dump(), wanted_number<Integer>()));
   }
 }
 
