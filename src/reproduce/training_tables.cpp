@@ -45,11 +45,17 @@ std::optional<int64_t> plateau_left(const RunRecord& run) {
   return left;
 }
 
-// "450", "400–700", "never" or "400–never".
+bool has_validations(const RunRecord& run) {
+  return std::ranges::any_of(run.log,
+                             [](const LoggedStep& step) { return step.val_loss.has_value(); });
+}
+
+// "450", "400–700", "never" or "400–never"; empty where the runs were kept without their metrics.
 std::string plateau_text(const Runs& runs) {
   std::vector<int64_t> left;
   bool never = false;
   for (const RunRecord* run : runs) {
+    if (!has_validations(*run)) continue;
     const auto iteration = plateau_left(*run);
     iteration ? left.push_back(*iteration) : void(never = true);
   }

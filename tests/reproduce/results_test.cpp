@@ -211,6 +211,26 @@ TEST(Results, AllMachinesOfTheRunsAreNamed) {
   EXPECT_EQ(machine.threads, 1);
 }
 
+// Runs of 0.1.0 were kept without their metrics.
+TEST(Results, WithoutValidationsNothingIsSaidOfThePlateau) {
+  const test::TemporaryFolder temporary;
+  const SuiteFolder folder(temporary.path());
+  const SuiteManifest manifest{"quick", {1}, 1, {"factorisation-gyroscope"}};
+  fake_runs(folder, manifest, {1e-3});
+  const train::RunFolder first(plan_steps(folder, manifest).front().training()->folder);
+  std::filesystem::remove(first.metrics_file());
+  test::fake_result(first,
+                    {{"best_val_loss", 5e-4},
+                     {"final_val_loss", 1e-3},
+                     {"parameters", 7},
+                     {"machine", {{"cpu", "test"}}}},
+                    test::fake_metrics(first, {{{"iteration", 0}}}));
+  const Table table = collect_results(temporary.path()).experiments[0].tables[0];
+  EXPECT_TRUE(std::holds_alternative<Absent>(table.rows[0].cell("plateau")));
+  EXPECT_NEAR(std::get<Mean>(table.rows[0].cell("final")).mean, 1e-3, 1e-12);
+  EXPECT_EQ(std::get<std::string>(table.rows[1].cell("plateau")), "never");
+}
+
 TEST(Results, SmallModelsPassNoVerdict) {
   const test::TemporaryFolder temporary;
   fake_runs(SuiteFolder(temporary.path()), {"smoke", {1}, 1, {"main-stability"}}, {1e-6});
