@@ -34,7 +34,7 @@ std::vector<const RunRecord*> finished_runs(RunArchive& archive,
 // each fact then names all that it was.
 MachineSummary machine_of(RunArchive& archive, const std::vector<Experiment>& chosen) {
   const std::vector<const RunRecord*> runs = finished_runs(archive, chosen);
-  const auto named = [&](std::string MachineSummary::*fact) {
+  const auto named = [&](const auto fact) {
     std::set<std::string> values;
     for (const RunRecord* run : runs) values.insert(run->outcome->machine.*fact);
     values.erase("");  // not known
