@@ -1,6 +1,5 @@
 #include "edelta/base/machine.h"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 #include <omp.h>
 #include <sys/resource.h>
@@ -12,9 +11,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
 
+#include "edelta/base/blas.h"
 #include "edelta/base/error.h"
 #include "edelta/version.h"
 #include "kernels/cpu.h"
@@ -29,65 +28,7 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-std::string openblas_configuration() {
-  auto* config = reinterpret_cast<const char* (*)()>(dlsym(RTLD_DEFAULT, "openblas_get_config"));
-  return config != nullptr ? config() : "";
-}
-
-// The sgemm_ that libtorch calls: the program's or a preloaded one, or else that of the libraries
-// which libtorch itself names. Inside Python the latter need not be what this library is linked to.
-void* sgemm_of_libtorch() {
-  if (void* own = dlopen(nullptr, RTLD_LAZY); own != nullptr) {
-    void* found = dlsym(own, "sgemm_");
-    dlclose(own);
-    if (found != nullptr) return found;
-  }
-  Dl_info libtorch{};
-  if (dladdr(reinterpret_cast<void*>(&at::get_num_threads), &libtorch) == 0) return nullptr;
-  void* library = dlopen(libtorch.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-  if (library == nullptr) return nullptr;
-  void* found = dlsym(library, "sgemm_");
-  dlclose(library);
-  return found;
-}
-
 }  // namespace
-
-Blas blas_in_use() {
-  Blas blas;
-  Dl_info info{};
-  if (void* sgemm = sgemm_of_libtorch();
-      sgemm != nullptr && dladdr(sgemm, &info) != 0 && info.dli_fname != nullptr) {
-    std::error_code error;
-    const auto resolved = std::filesystem::canonical(info.dli_fname, error);
-    blas.library = error ? info.dli_fname : resolved.string();
-  }
-  const auto mentions = [&](const char* word) {
-    return blas.library.find(word) != std::string::npos;
-  };
-  if (mentions("openblas")) {
-    const std::string configuration = openblas_configuration();
-    blas.name = configuration.empty() ? "OpenBLAS" : configuration;
-  } else if (mentions("mkl")) {
-    blas.name = "MKL";
-  } else if (mentions("blis")) {
-    blas.name = "BLIS";
-  } else if (mentions("atlas")) {
-    blas.name = "ATLAS";
-  } else {
-    blas.name = "reference BLAS";
-    blas.slow = true;
-  }
-  return blas;
-}
-
-std::optional<std::string> blas_warning() {
-  const Blas blas = blas_in_use();
-  if (!blas.slow) return std::nullopt;
-  return "warning: libtorch uses the reference BLAS (" + blas.library +
-         "), some forty times slower than OpenBLAS; remedy: apt-get install "
-         "libopenblas-openmp-dev, then rebuild";
-}
 
 void set_threads(std::optional<int64_t> threads) {
   int64_t count = omp_get_num_procs();
@@ -154,11 +95,10 @@ double measure_gemm(int64_t size, double seconds) {
 }
 
 nlohmann::ordered_json describe_machine() {
-  const Blas blas = blas_in_use();
   return {{"edelta", kVersion},
           {"libtorch", TORCH_VERSION},
           {"compiler", __VERSION__},
-          {"blas", blas.name},
+          {"blas", blas_in_use().name},
           {"cpu", cpu_name()},
           {"simd", kernels::isa_name()},
           {"libxsmm_target", kernels::gemm_target()},

@@ -20,6 +20,7 @@
 #include "cli/print_json.h"
 #include "cli/progress_line.h"
 #include "cli/table.h"
+#include "edelta/base/blas.h"
 #include "edelta/base/error.h"
 #include "edelta/base/machine.h"
 #include "edelta/data/task.h"

@@ -6,6 +6,7 @@
 
 #include "cli/commands.h"
 #include "cli/print_json.h"
+#include "edelta/base/blas.h"
 #include "edelta/base/machine.h"
 
 namespace edelta::cli {

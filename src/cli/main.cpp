@@ -13,6 +13,7 @@
 #include <system_error>
 
 #include "base/printable.h"
+#include "cli/blas_core.h"
 #include "cli/commands.h"
 #include "cli/interrupted.h"
 #include "cli/notice.h"
@@ -58,6 +59,7 @@ void run_command(CLI::App& app, int argc, char** argv) {
 
 int main(int argc, char** argv) {
   edelta::cli::open_standard_streams();
+  edelta::cli::restart_with_right_blas_core(argv);
   edelta::cli::set_program_name(argc > 0 ? argv[0] : "edelta");
   CLI::App app{"Transformers with geometric residual connections: EΔ-MHC-Geo, GPT, DDL, mHC, JPmHC",
                "edelta"};

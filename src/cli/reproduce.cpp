@@ -24,6 +24,7 @@
 #include "cli/stop_signal.h"
 #include "cli/table.h"
 #include "cli/text_progress.h"
+#include "edelta/base/blas.h"
 #include "edelta/base/error.h"
 #include "edelta/base/machine.h"
 #include "edelta/data/tokens.h"

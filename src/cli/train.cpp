@@ -34,6 +34,7 @@
 #include "dist/join.h"
 #include "dist/launch.h"
 #include "dist/together.h"
+#include "edelta/base/blas.h"
 #include "edelta/base/error.h"
 #include "edelta/base/machine.h"
 #include "edelta/models/registry.h"

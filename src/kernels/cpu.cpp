@@ -29,15 +29,19 @@ Isa detect() {
       __builtin_cpu_supports("avx512cd") != 0 && __builtin_cpu_supports("avx512dq") != 0 &&
       __builtin_cpu_supports("avx512vl") != 0;
   if (limit == "none" || !avx2) return Isa::none;
-  start_libxsmm();
   return avx512 && limit != "avx2" ? Isa::avx512 : Isa::avx2;
 }
 
 }  // namespace
 
-Isa isa() {
+Isa isa_of_cpu() {
   static const Isa found = detect();
   return found;
+}
+
+Isa isa() {
+  if (isa_of_cpu() != Isa::none) start_libxsmm();
+  return isa_of_cpu();
 }
 
 std::string isa_name() {

@@ -9,6 +9,9 @@ enum class Isa { none, avx2, avx512 };
 
 // The widest instruction set that the CPU has and the kernels are compiled for. The environment
 // variable EDELTA_ISA (avx2, none) lowers it, for tests. `none`: the fused kernels can't run here.
+Isa isa_of_cpu();
+
+// The same, with all made ready for the kernels: libxsmm opens a file of its own for that.
 Isa isa();
 std::string isa_name();
 

@@ -7,6 +7,7 @@
 
 #include "base/atomic_file.h"
 #include "base/json.h"
+#include "edelta/base/blas.h"
 #include "edelta/base/error.h"
 #include "edelta/base/machine.h"
 #include "edelta/base/safetensors.h"
@@ -158,10 +159,13 @@ void set_implementation(const std::string& name) {
 }
 // Whether the fused kernels run on this processor.
 bool has_kernels() { return kernels::isa() != kernels::Isa::none; }
+// The file of the BLAS, where it is the reference BLAS.
 std::string slow_blas() {
   const base::Blas blas = base::blas_in_use();
-  return blas.slow ? blas.library : std::string();
+  return blas.reference ? blas.library : std::string();
 }
+// What OPENBLAS_CORETYPE should say, where OpenBLAS does not know this CPU.
+std::string better_blas_core() { return base::blas_in_use().better_core; }
 std::string version() { return std::string(kVersion); }
 
 }  // namespace
@@ -172,6 +176,7 @@ TORCH_LIBRARY_FRAGMENT(edelta, library) {
   library.def("set_implementation(str name) -> ()", &set_implementation);
   library.def("has_kernels() -> bool", &has_kernels);
   library.def("slow_blas() -> str", &slow_blas);
+  library.def("better_blas_core() -> str", &better_blas_core);
   library.def("model_config(str json) -> str", &model_config);
   library.def("initial_parameters(str config, int seed) -> Dict(str, Tensor)", &initial_parameters);
   library.def("load_model(str path, str weights) -> (str, Dict(str, Tensor), str, str[])",

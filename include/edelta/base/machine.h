@@ -8,16 +8,6 @@
 
 namespace edelta::base {
 
-struct Blas {
-  std::string library;  // the file that libtorch's matrix products come from
-  std::string name;     // "OpenBLAS", "MKL", "BLIS", "ATLAS" or "reference BLAS"
-  bool slow = false;    // the reference BLAS: some forty times slower
-};
-Blas blas_in_use();
-
-// One line with the remedy when the BLAS in use is the slow one.
-std::optional<std::string> blas_warning();
-
 // Threads for all computations: the CPUs this process may use, or OMP_NUM_THREADS, unless a number
 // is given; at most kMostThreads. (libtorch's own default counts physical cores and is wrong on
 // many virtual machines.)
