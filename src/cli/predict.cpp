@@ -15,6 +15,7 @@
 #include "cli/progress_line.h"
 #include "cli/run_options.h"
 #include "cli/standard_input.h"
+#include "cli/standard_streams.h"
 #include "edelta/base/error.h"
 #include "edelta/base/npy.h"
 #include "edelta/data/dataset.h"
@@ -22,8 +23,6 @@
 
 namespace edelta::cli {
 namespace {
-
-constexpr const char* kStream = "-";  // standard input or output
 
 struct PredictOptions : RunOptions {
   std::string input, out;
@@ -39,7 +38,7 @@ void write_standard_output(const std::string& bytes) {
 }
 
 void check_output(const PredictOptions& options) {
-  if (options.out != kStream) return require_new(options.out, options.force);
+  if (options.out != kStandardStream) return require_new(options.out, options.force);
   if (options.json) throw InputError("--json and the predictions would both go to standard output");
   if (isatty(STDOUT_FILENO) != 0) {
     throw InputError("--out - writes a .npy file, which is nothing for a terminal; redirect it");
@@ -47,7 +46,7 @@ void check_output(const PredictOptions& options) {
 }
 
 torch::Tensor read_input(const PredictOptions& options, const models::ModelConfig& model) {
-  const bool stream = options.input == kStream;
+  const bool stream = options.input == kStandardStream;
   const std::string name = stream ? "standard input" : options.input;
   const torch::Tensor array =
       stream ? base::parse_npy(read_standard_input(SIZE_MAX), name) : base::read_npy(options.input);
@@ -79,7 +78,7 @@ void run_predict(const PredictOptions& options) {
   }
   const torch::Tensor input = read_input(options, model->config());
   const torch::Tensor predictions = predictions_of(*model, input, options.batch);
-  if (options.out == kStream) return write_standard_output(base::format_npy(predictions));
+  if (options.out == kStandardStream) return write_standard_output(base::format_npy(predictions));
   base::write_npy(options.out, predictions);
   if (options.json) {
     const nlohmann::ordered_json out{{"run", options.run},

@@ -11,6 +11,7 @@
 #include "cli/print_json.h"
 #include "cli/run_options.h"
 #include "cli/standard_input.h"
+#include "cli/standard_streams.h"
 #include "cli/terminal.h"
 #include "data/puzzles/puzzle_text.h"
 #include "data/puzzles/sudoku.h"
@@ -25,11 +26,10 @@ using data::PuzzleTokens;
 using infer::Belief;
 using nlohmann::ordered_json;
 
-constexpr const char* kStream = "-";  // standard input
 constexpr std::size_t kMostBytes = std::size_t{1} << 20;
 
 struct SolveOptions : RunOptions {
-  std::string puzzle = kStream;
+  std::string puzzle = kStandardStream;
   int64_t test = 0;  // one of the run's own instead, from 1
   bool steps = false;
 };
@@ -112,7 +112,7 @@ void print_beliefs_json(const SolveOptions& options, const PuzzleShape& shape,
 }
 
 Exercise given_exercise(const SolveOptions& options, const PuzzleShape& shape) {
-  const bool stream = options.puzzle == kStream;
+  const bool stream = options.puzzle == kStandardStream;
   const std::string text =
       stream ? read_standard_input(kMostBytes) : base::read_text(options.puzzle, kMostBytes);
   return {data::parse_puzzle(shape, text, stream ? "standard input" : options.puzzle)};

@@ -5,6 +5,9 @@
 
 namespace edelta::cli {
 
+// In place of a file's name: standard input or output.
+inline constexpr const char* kStandardStream = "-";
+
 // Before anything is opened: gives closed descriptors back their numbers, so that no file gets one
 // of them and with it what is meant for the terminal. Writing to an output that was closed fails as
 // before. A reader that goes away (| head) is noticed when writing, not by a signal.

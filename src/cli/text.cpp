@@ -23,6 +23,7 @@
 #include "cli/interrupted.h"
 #include "cli/notice.h"
 #include "cli/print_json.h"
+#include "cli/standard_streams.h"
 #include "cli/stop_signal.h"
 #include "cli/text_progress.h"
 #include "data/text_info.h"
@@ -35,8 +36,6 @@ namespace {
 namespace fs = std::filesystem;
 using data::TextProgress;
 using Clock = std::chrono::steady_clock;
-
-constexpr const char* kStream = "-";  // standard input
 
 struct TextOptions {
   std::vector<std::string> files;
@@ -108,7 +107,7 @@ class KeptInput {
 std::vector<fs::path> input_files(const TextOptions& options, std::optional<KeptInput>& kept) {
   std::vector<fs::path> given;
   for (const std::string& name : options.files) {
-    if (name != kStream) {
+    if (name != kStandardStream) {
       given.emplace_back(name);
       continue;
     }
