@@ -27,6 +27,7 @@ struct Variant {
   std::string paper_gamma = {};          // final γ, in the paper's words
   // Of the training, over the suite's.
   nlohmann::json train = nlohmann::json::object();
+  double training_set = 1;  // the number of training sequences, times the task's
   // Of a recursive model: as wide as gives it the parameters that it has without a mixer.
   bool matched = false;
 };
@@ -41,9 +42,10 @@ struct TrainingTable {
   std::string task;  // or kText, or a preset of recursive models, which makes their puzzles
   double scale = 1;  // the unit of the losses
   std::vector<Variant> variants;
-  bool gates = false;    // show the final γ
-  bool plateau = false;  // show when the plateau of predicting zero was left
-  bool puzzles = false;  // of recursive models
+  bool gates = false;          // show the final γ
+  bool plateau = false;        // show when the plateau of predicting zero was left
+  bool training_loss = false;  // show it beside that of validation
+  bool puzzles = false;        // of recursive models
   std::string note = {};
   std::optional<double> noise_floor = {};  // of the loss, where the targets are noisy
 

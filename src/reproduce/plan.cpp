@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "edelta/data/tokens.h"
@@ -94,7 +95,10 @@ train::TrainConfig training_config(const SuiteFolder& folder, const SuitePreset&
   json given{{"train", train}, {"model", model}};
   if (!table.on_text()) {
     given.update({{"preset", preset.train_preset}, {"task", table.task}});
-    return train::train_config_from_json(given, source);
+    train::TrainConfig config = train::train_config_from_json(given, source);
+    config.task->train = std::max<int64_t>(
+        1, std::llround(variant.training_set * static_cast<double>(config.task->train)));
+    return config;
   }
   given["model"]["head"] = "token";
   given.update({{"preset", preset.text_preset},
@@ -132,6 +136,7 @@ std::string run_name(const train::TrainConfig& config) {
   // A suite has one length and one rhythm, and the seed stands at the end.
   add_differences(fields_to_json(config.train), fields_to_json(usual.train),
                   {"iterations", "warmup", "eval_interval", "seed"});
+  if (config.task) add_differences(json(*config.task), json(*usual.task), {});
   return fmt::format("{}-seed{}", name, config.train.seed);
 }
 

@@ -18,15 +18,36 @@ bool sees_future(const models::ModelConfig& model) {
   return !models::find_architecture(model.model).causal(model);
 }
 
+std::optional<double> mean_of(const std::vector<double>& values) {
+  const auto result = statistics(values);
+  return result ? std::optional(result->mean) : std::nullopt;
+}
+
+// Over the batches that were logged in the last tenth of the iterations; nothing where the run was
+// kept without its metrics.
+std::optional<double> training_loss(const RunRecord& run) {
+  const int64_t iterations = run.config.train.iterations;
+  std::vector<double> losses;
+  for (const LoggedStep& step : run.log) {
+    if (step.train_loss && step.iteration > iterations - iterations / 10) {
+      losses.push_back(*step.train_loss);
+    }
+  }
+  return mean_of(losses);
+}
+
+std::vector<double> training_losses(const Runs& runs) {
+  std::vector<double> losses;
+  for (const RunRecord* run : runs) {
+    if (const auto loss = training_loss(*run)) losses.push_back(*loss);
+  }
+  return losses;
+}
+
 std::vector<double> best_losses(const Runs& runs) {
   std::vector<double> losses;
   for (const RunRecord* run : runs) losses.push_back(run->outcome->best_val_loss);
   return losses;
-}
-
-std::optional<double> mean_of(const std::vector<double>& values) {
-  const auto result = statistics(values);
-  return result ? std::optional(result->mean) : std::nullopt;
 }
 
 // The first validation after which the loss stays below half of what predicting zero gives: the
@@ -69,6 +90,7 @@ std::string plateau_text(const Runs& runs) {
 std::vector<Column> columns(const TrainingTable& training, bool compared) {
   std::vector<Column> list;
   if (compared) list.push_back({"paper", "paper", false});
+  if (training.training_loss) list.push_back({"training", "training loss", false});
   list.push_back({"best", "best", false});
   list.push_back({"final", "final", false});
   if (compared) {
@@ -89,6 +111,7 @@ Row variant_row(const TrainingTable& training, const Variant& variant, const Run
           .model = variant.label == variant.model ? variant.model : "",
           .sees_future = sees_future(all.front()->config.model)};
   row.set("paper", paper_cell(variant.paper));
+  if (training.training_loss) row.set("training", mean_cell(training_losses(finished)));
   row.set("best", mean_cell(best_losses(finished)));
   row.set("final", mean_cell(final_losses(finished)));
   if (variant.paper && !finished.empty()) {

@@ -211,8 +211,8 @@ TEST(Results, AllMachinesOfTheRunsAreNamed) {
   EXPECT_EQ(machine.threads, 1);
 }
 
-// Runs of 0.1.0 were kept without their metrics.
-TEST(Results, WithoutValidationsNothingIsSaidOfThePlateau) {
+// A study's table; its first run has logged this alone.
+Table table_with_log(const std::vector<nlohmann::ordered_json>& log) {
   const test::TemporaryFolder temporary;
   const SuiteFolder folder(temporary.path());
   const SuiteManifest manifest{"quick", {1}, 1, {"factorisation-gyroscope"}};
@@ -224,11 +224,25 @@ TEST(Results, WithoutValidationsNothingIsSaidOfThePlateau) {
                      {"final_val_loss", 1e-3},
                      {"parameters", 7},
                      {"machine", {{"cpu", "test"}}}},
-                    test::fake_metrics(first, {{{"iteration", 0}}}));
-  const Table table = collect_results(temporary.path()).experiments[0].tables[0];
+                    test::fake_metrics(first, log));
+  return collect_results(temporary.path()).experiments[0].tables[0];
+}
+
+// Runs of 0.1.0 were kept without their metrics.
+TEST(Results, WithoutMetricsNothingIsSaidOfPlateauAndTrainingLoss) {
+  const Table table = table_with_log({{{"iteration", 0}}});
   EXPECT_TRUE(std::holds_alternative<Absent>(table.rows[0].cell("plateau")));
+  EXPECT_TRUE(std::holds_alternative<Absent>(table.rows[0].cell("training")));
   EXPECT_NEAR(std::get<Mean>(table.rows[0].cell("final")).mean, 1e-3, 1e-12);
   EXPECT_EQ(std::get<std::string>(table.rows[1].cell("plateau")), "never");
+}
+
+// Of the batches that the last tenth of the iterations logged, not of earlier ones.
+TEST(Results, TheTrainingLossIsThatOfTheEnd) {
+  const Table table = table_with_log({{{"iteration", 1800}, {"train_loss", 1.0}},
+                                      {{"iteration", 1810}, {"train_loss", 3e-4}},
+                                      {{"iteration", 2000}, {"train_loss", 1e-4}}});
+  EXPECT_NEAR(std::get<Mean>(table.rows[0].cell("training")).mean, 2e-4, 1e-12);
 }
 
 TEST(Results, SmallModelsPassNoVerdict) {

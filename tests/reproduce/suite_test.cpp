@@ -60,13 +60,34 @@ void expect_paper(const std::string& name, const std::string& id, const Values& 
 TEST(Suite, HasTheExperimentsByName) {
   std::vector<std::string> names;
   for (const Experiment& experiment : experiments()) names.push_back(experiment.name);
-  EXPECT_EQ(
-      names,
-      (std::vector<std::string>{
-          "theorems",      "configs",  "main",   "near-pi",         "norms",   "gate-init",
-          "reflection",    "lambda",   "width",  "efficiency",      "gain",    "factorisation",
-          "learning-rate", "causal",   "blend",  "projection-init", "streams", "edelta-stream",
-          "depth",         "language", "puzzles"}));
+  EXPECT_EQ(names,
+            (std::vector<std::string>{
+                "theorems",  "configs",         "main",          "near-pi",       "norms",
+                "gate-init", "reflection",      "lambda",        "width",         "efficiency",
+                "gain",      "factorisation",   "learning-rate", "training-set",  "causal",
+                "blend",     "projection-init", "streams",       "edelta-stream", "depth",
+                "language",  "puzzles"}));
+}
+
+TEST(Suite, TrainsWithMoreAndFewerSequences) {
+  const test::TemporaryFolder temporary;
+  std::vector<std::string> names;
+  for (const Step& step : plan_steps(
+           SuiteFolder(temporary.path()),
+           {.preset = "paper", .seeds = {42}, .threads = 1, .names = {"training-set-stability"}})) {
+    names.push_back(step.name);
+    if (step.name == "stability-gpt-train=7200-seed42") {
+      EXPECT_EQ(step.training()->config.task->train, 7200);
+      EXPECT_EQ(step.training()->config.task->val, 100);
+    }
+  }
+  EXPECT_EQ(names, (std::vector<std::string>{
+                       "stability-gpt-train=113-seed42", "stability-gpt-seed42",
+                       "stability-gpt-train=7200-seed42", "stability-edelta-train=113-seed42",
+                       "stability-edelta-seed42", "stability-edelta-train=7200-seed42",
+                       "stability-edelta-branch=none-train=113-seed42",
+                       "stability-edelta-branch=none-seed42",
+                       "stability-edelta-branch=none-train=7200-seed42"}));
 }
 
 TEST(Suite, HasThePapersLosses) {
@@ -144,8 +165,10 @@ TEST(RunPlan, SharesRunsBetweenExperiments) {
   EXPECT_EQ(trainings({"main", "lambda", "width"}, {42}).size(), 10u + 3 + 2);
   // At one number of parameters the model without a mixer is the one of that width.
   EXPECT_EQ(trainings({"puzzles"}, {42}).size(), 3 * (6u + 4));
-  EXPECT_EQ(trainings({"all"}, {42}).size(), 196u);
-  EXPECT_EQ(trainings({"all"}, {42, 123, 456}).size(), 3 * 196u);
+  // The sizes of the training set that the main table has are its runs, and a seed shares nothing
+  // with another.
+  EXPECT_EQ(trainings({"main-stability", "training-set-stability"}, {42}).size(), 5u + 2 * 3 + 1);
+  EXPECT_EQ(trainings({"all"}, {42, 123, 456}).size(), 3 * trainings({"all"}, {42}).size());
 }
 
 TEST(RunPlan, NamesSayWhatDiffers) {

@@ -29,6 +29,7 @@ Experiment efficiency_experiment();
 Experiment gain_experiment();
 Experiment factorisation_experiment();
 Experiment learning_rate_experiment();
+Experiment training_set_experiment();
 Experiment causal_experiment();
 Experiment blend_experiment();
 Experiment projection_init_experiment();

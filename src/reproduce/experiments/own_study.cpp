@@ -28,6 +28,7 @@ TrainingTable task_table(const OwnStudy& study, const TaskTitle& task) {
           .variants = study.variants,
           .gates = true,
           .plateau = study.plateau,
+          .training_loss = true,
           .note = noisy ? kFloorNote : "",
           .noise_floor = noisy ? std::optional(kNoiseFloor) : std::nullopt};
 }

@@ -13,11 +13,13 @@ struct Term {
   const char* sign;
   const char* meaning;
 };
-constexpr std::array<Term, 15> kTerms{{
+constexpr std::array<Term, 16> kTerms{{
     {"validation loss",
      "Validation loss: mean squared error (MSE) on trajectories that were not trained on; best, "
      "the "
      "smallest in the course of training; final, at its end."},
+    {"training loss",
+     "Training loss: mean over the batches that were logged in the last tenth of the iterations."},
     {"rank", "Rank: 1 is the smallest."},
     {"γ", "γ: the gate of the hybrid operator; 1 is the rotation, 0 the reflection."},
     {"β", "β: the step of the delta operator I − β k kᵀ; 0 is the identity, 2 a reflection."},
