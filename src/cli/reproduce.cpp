@@ -30,6 +30,7 @@
 #include "edelta/data/tokens.h"
 #include "reproduce/collect.h"
 #include "reproduce/experiments/experiments.h"
+#include "reproduce/plan.h"
 #include "reproduce/report/report.h"
 #include "reproduce/results_json.h"
 #include "reproduce/runner.h"
@@ -90,6 +91,7 @@ std::string command_to_continue(const ReproduceOptions& options) {
   if (!options.seeds.empty()) {
     words.insert(words.end(), {"--seeds", fmt::format("{}", fmt::join(options.seeds, ","))});
   }
+  for (const std::string& pattern : options.only) words.insert(words.end(), {"--only", pattern});
   if (options.jobs > 0) words.insert(words.end(), {"--jobs", std::to_string(options.jobs)});
   for (const std::string& file : options.text) words.insert(words.end(), {"--text", file});
   return shell_command(words);
@@ -198,6 +200,7 @@ void reproduce(const ReproduceOptions& options,
   const auto asked = [&](SuiteManifest manifest) {
     manifest.names = options.names;
     if (!options.seeds.empty()) manifest.seeds = options.seeds;
+    manifest.only = options.only;
     return manifest;
   };
   for (const std::string& file : options.text) {
@@ -208,6 +211,7 @@ void reproduce(const ReproduceOptions& options,
     throw InputError("--text is for the experiment language, which is not among these");
   }
   const SuiteManifest planned = merged();  // refuses bad input before anything is written
+  plan_steps(folder, asked(planned));      // and so does this
   if (options.dry_run) {
     return list_steps(folder, asked(planned), jobs_for(planned), options.json);
   }
@@ -304,6 +308,13 @@ void add_reproduce(CLI::App& app) {
                    "Seeds, added to those of earlier calls (default: 42,123,456; smoke: 42)")
       ->check(kSeed)
       ->delimiter(',');
+  command
+      ->add_option("--only", options->only,
+                   "Steps whose names match alone, as --dry-run lists them: 'stability-edelta*'. "
+                   "A run comes with what is measured of it; repeatable")
+      ->type_name("PATTERN")
+      ->check(kNotEmpty)
+      ->allow_extra_args(false);
   command->add_option("--jobs", options->jobs, "Runs at a time (default: one for each CPU)")
       ->check(CLI::Range(1, 1024));
   command->add_option("--out", options->out, "Folder (default: results/PRESET)")->type_name("DIR");
@@ -338,6 +349,7 @@ void add_reproduce(CLI::App& app) {
       "  edelta reproduce theorems reflection\n"
       "  edelta reproduce main near-pi --preset quick --jobs 2\n"
       "  edelta reproduce main-stability --preset paper --seeds 42\n"
+      "  edelta reproduce gain --preset paper --seeds 42 --only 'gyroscope-*branch=none*'\n"
       "  edelta reproduce language --text book.txt --out results/book\n"
       "  edelta reproduce all --preset smoke --out /tmp/smoke\n"
       "  edelta reproduce all --preset paper --launcher slurm --slurm-options "

@@ -14,6 +14,7 @@ struct ReproduceOptions {
   std::vector<std::string> names = {"all"};
   std::string preset = "quick";
   std::vector<uint64_t> seeds;    // empty: the preset's
+  std::vector<std::string> only;  // patterns of steps' names; empty: all
   int64_t jobs = 0;               // 0: one for each CPU
   std::string out;                // empty: results/PRESET
   std::vector<std::string> text;  // files for language models; empty: the suite's, or the default

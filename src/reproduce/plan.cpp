@@ -1,11 +1,13 @@
 #include "reproduce/plan.h"
 
 #include <fmt/format.h>
+#include <fnmatch.h>
 
 #include <algorithm>
 #include <cmath>
 #include <set>
 
+#include "edelta/base/error.h"
 #include "edelta/data/tokens.h"
 #include "edelta/models/recursive.h"
 #include "edelta/train/training_data.h"
@@ -47,6 +49,33 @@ std::string subject_of(const train::TrainConfig& config) {
 nlohmann::ordered_json model_settings(const train::TrainConfig& config) {
   return config.recursive ? models::to_json(config.recursive->model)
                           : models::to_json(config.model);
+}
+
+// The names that match a pattern as shells have them.
+std::set<std::string> matching(const std::vector<Step>& steps, const std::string& pattern) {
+  std::set<std::string> names;
+  for (const Step& step : steps) {
+    if (fnmatch(pattern.c_str(), step.name.c_str(), 0) == 0) names.insert(step.name);
+  }
+  if (names.empty()) {
+    throw InputError(fmt::format(
+        "--only {}: none of the {} steps is called so; --dry-run without --only lists them",
+        pattern, steps.size()));
+  }
+  return names;
+}
+
+std::vector<Step> only_matching(std::vector<Step> steps, const std::vector<std::string>& patterns) {
+  std::set<std::string> named;
+  for (const std::string& pattern : patterns) named.merge(matching(steps, pattern));
+  std::set<std::string> needed;
+  for (const Step& step : steps) {
+    if (named.contains(step.name)) needed.insert(step.after);
+  }
+  std::erase_if(steps, [&](const Step& step) {
+    return !named.contains(step.name) && !named.contains(step.after) && !needed.contains(step.name);
+  });
+  return steps;
 }
 
 }  // namespace
@@ -158,7 +187,7 @@ std::vector<Step> plan_steps(const SuiteFolder& folder, const SuiteManifest& man
   std::vector<Step> steps = plan.steps();
   std::stable_partition(steps.begin(), steps.end(),
                         [](const Step& step) { return !step.exclusive; });
-  return steps;
+  return manifest.only.empty() ? steps : only_matching(std::move(steps), manifest.only);
 }
 
 }  // namespace edelta::reproduce

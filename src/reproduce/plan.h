@@ -51,6 +51,8 @@ bool same_run(const train::TrainConfig& a, const train::TrainConfig& b);
 std::string run_name(const train::TrainConfig& config);
 
 // All steps, without duplicates: short measurements first, then by seed, what measures time last.
+// With `manifest.only` the runs of such names with what is measured of them, and measurements of
+// such names with the runs that they need. InputError for a pattern that no step's name matches.
 std::vector<Step> plan_steps(const SuiteFolder& folder, const SuiteManifest& manifest);
 // Those of some experiments.
 std::vector<Step> plan_steps(const SuiteFolder& folder, const SuiteManifest& manifest,

@@ -23,6 +23,8 @@ struct SuiteManifest {
   int64_t threads = 1;
   std::vector<std::string> names;  // of experiments or tables, as select_experiments takes them
   std::string text = {};           // what language models learn from, in words
+  // Of these, the steps whose names match such a pattern; of one call, not kept. Empty: all.
+  std::vector<std::string> only = {};
 };
 
 class SuiteFolder {

@@ -12,7 +12,16 @@ expect_exit 2 "$edelta" reproduce main --jobs 0 --out "$work/x"
 expect_exit 2 "$edelta" reflect --operators rnn
 expect_exit 0 "$edelta" reproduce all --preset paper --dry-run --out "$work/x"
 grep -q "gyroscope-edelta-seed456 *to do" "$work/stdout" || fail "a run is not listed"
-[ ! -e "$work/x" ] || fail "a dry run left a folder"
+expect_exit 0 "$edelta" reproduce main --preset paper --dry-run --out "$work/x" --only 'gyroscope-gpt-*' --only '*-mhc-seed42'
+[ "$(grep -c ' to do' "$work/stdout")" = 5 ] || { cat "$work/stdout"; fail "--only lists other steps"; }
+expect_exit 2 "$edelta" reproduce main --preset smoke --out "$work/x" --only gyroscope
+grep -q -- "--only gyroscope: none of the 10 steps" "$work/stderr" || { cat "$work/stderr"; fail "not said what is wrong with --only"; }
+[ ! -e "$work/x" ] || fail "a dry run or bad input left a folder"
+
+# A part of a suite, and later the rest.
+expect_exit 0 "$edelta" reproduce "${subset[@]}" --preset smoke --out "$work/whole" --only 'norms-stability-jp*' --only configs
+[ "$(ls "$work/whole/runs")" = stability-jpmhc-seed42 ] || { ls "$work/whole/runs"; fail "--only ran other steps"; }
+[ -s "$work/whole/measurements/norms-stability-jpmhc-seed42.json" ] || fail "--only left out a measurement"
 
 expect_exit 0 "$edelta" reproduce "${subset[@]}" --preset smoke --out "$work/whole"
 [ -s "$work/whole/report.html" ] || fail "no report"

@@ -181,6 +181,26 @@ TEST(RunPlan, NamesSayWhatDiffers) {
   }
 }
 
+TEST(RunPlan, KeepsWhatIsNamedWithWhatBelongsToIt) {
+  const auto chosen = [](const std::vector<std::string>& only) {
+    SuiteManifest manifest{"paper", {42}, 1, {"norms", "gain-gyroscope"}};
+    manifest.only = only;
+    std::vector<std::string> names;
+    for (const Step& step : plan_steps(SuiteFolder("x"), manifest)) names.push_back(step.name);
+    return names;
+  };
+  using Names = std::vector<std::string>;
+  // A run comes with what is measured of it, a measurement with its run.
+  EXPECT_EQ(chosen({"gyroscope-edelta-branch=c*y-seed42"}),
+            (Names{"gyroscope-edelta-branch=cayley-seed42",
+                   "operators-gyroscope-edelta-branch=cayley-seed42"}));
+  EXPECT_EQ(chosen({"norms-*-gpt-*", "*=none-seed42"}),
+            (Names{"stability-gpt-seed42", "norms-stability-gpt-seed42",
+                   "gyroscope-edelta-branch=none-seed42",
+                   "gyroscope-edelta-projections=off-branch=none-seed42"}));
+  test::expect_error<InputError>([&] { chosen({"*", "gyroscope"}); }, "--only gyroscope:");
+}
+
 TEST(RunPlan, EveryStepIsPlannedOnceAndAfterWhatItNeeds) {
   std::set<std::string> seen;
   bool exclusive = false;
