@@ -206,12 +206,11 @@ void reproduce(const ReproduceOptions& options,
   for (const std::string& file : options.text) {
     if (!fs::exists(file)) throw InputError(fmt::format("{}: there is no such file", file));
   }
-  const bool on_text = trains_on_text(reproduce::select_experiments(options.names));
+  const SuiteManifest planned = merged();  // refuses bad input before anything is written
+  const bool on_text = trains_on_text(plan_steps(folder, asked(planned)));
   if (!on_text && !options.text.empty()) {
     throw InputError("--text is for the experiment language, which is not among these");
   }
-  const SuiteManifest planned = merged();  // refuses bad input before anything is written
-  plan_steps(folder, asked(planned));      // and so does this
   if (options.dry_run) {
     return list_steps(folder, asked(planned), jobs_for(planned), options.json);
   }
@@ -309,9 +308,11 @@ void add_reproduce(CLI::App& app) {
       ->check(kSeed)
       ->delimiter(',');
   command
-      ->add_option("--only", options->only,
-                   "Steps whose names match alone, as --dry-run lists them: 'stability-edelta*'. "
-                   "A run comes with what is measured of it; repeatable")
+      ->add_option(
+          "--only", options->only,
+          "Only the steps, as --dry-run lists them, whose whole names match this pattern "
+          "of the shell: 'stability-edelta*'. A run comes with what is measured of it, a "
+          "measurement with its run. Repeatable; without it the same command does the rest")
       ->type_name("PATTERN")
       ->check(kNotEmpty)
       ->allow_extra_args(false);

@@ -58,9 +58,11 @@ std::set<std::string> matching(const std::vector<Step>& steps, const std::string
     if (fnmatch(pattern.c_str(), step.name.c_str(), 0) == 0) names.insert(step.name);
   }
   if (names.empty()) {
-    throw InputError(fmt::format(
-        "--only {}: none of the {} steps is called so; --dry-run without --only lists them",
-        pattern, steps.size()));
+    throw InputError(
+        fmt::format("--only {}: none of the {} steps is called so, from the first letter to the "
+                    "last; --dry-run "
+                    "without --only lists them",
+                    pattern, steps.size()));
   }
   return names;
 }

@@ -21,10 +21,10 @@ data::TextInfo text_info(const SuiteFolder& folder) {
 
 }  // namespace
 
-bool trains_on_text(const std::vector<Experiment>& experiments) {
-  return std::any_of(experiments.begin(), experiments.end(), [](const Experiment& experiment) {
-    return std::any_of(experiment.trainings.begin(), experiment.trainings.end(),
-                       [](const TrainingTable& table) { return table.on_text(); });
+bool trains_on_text(const std::vector<Step>& steps) {
+  return std::any_of(steps.begin(), steps.end(), [&](const Step& step) {
+    const Training* training = step.training();
+    return training != nullptr && !training->config.task && !training->config.recursive;
   });
 }
 

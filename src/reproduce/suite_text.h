@@ -7,12 +7,12 @@
 #include <vector>
 
 #include "edelta/data/text.h"
-#include "reproduce/experiment.h"
+#include "reproduce/step.h"
 #include "reproduce/suite_folder.h"
 
 namespace edelta::reproduce {
 
-bool trains_on_text(const std::vector<Experiment>& experiments);
+bool trains_on_text(const std::vector<Step>& steps);
 
 // Makes the suite's tokens, a character each, of these files; where it has tokens, checks that they
 // are of the same text. InputError where they are not.

@@ -16,6 +16,8 @@ expect_exit 0 "$edelta" reproduce main --preset paper --dry-run --out "$work/x" 
 [ "$(grep -c ' to do' "$work/stdout")" = 5 ] || { cat "$work/stdout"; fail "--only lists other steps"; }
 expect_exit 2 "$edelta" reproduce main --preset smoke --out "$work/x" --only gyroscope
 grep -q -- "--only gyroscope: none of the 10 steps" "$work/stderr" || { cat "$work/stderr"; fail "not said what is wrong with --only"; }
+expect_exit 2 "$edelta" reproduce --preset smoke --out "$work/x" --only 'stability-gpt-*' --text "$0"
+one_line "--text is for the experiment language"
 [ ! -e "$work/x" ] || fail "a dry run or bad input left a folder"
 
 # A part of a suite, and later the rest.
