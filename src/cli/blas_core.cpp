@@ -1,9 +1,7 @@
 #include "cli/blas_core.h"
 
-#include <sys/prctl.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <cstdlib>
 #include <string>
 
@@ -24,11 +22,7 @@ void forget_core() {
 }  // namespace
 
 void restart_with_right_blas_core(char** argv) {
-  if (std::getenv(kRestarted) != nullptr) {
-    // Begun by way of /proc/self/exe, it would be "exe" for ps, top and pkill.
-    ::prctl(PR_SET_NAME, program_invocation_short_name);
-    return forget_core();
-  }
+  if (std::getenv(kRestarted) != nullptr) return forget_core();
   if (std::getenv(kCore) != nullptr) return;
   const std::string core = base::blas_in_use().better_core;
   if (core.empty()) return;

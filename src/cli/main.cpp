@@ -2,8 +2,10 @@
 // an exit code (2 for bad input, 1 for a failure).
 #include <c10/util/Exception.h>
 #include <fmt/format.h>
+#include <sys/prctl.h>
 
 #include <CLI/CLI.hpp>
+#include <cerrno>
 #include <cstdio>
 #include <exception>
 #include <filesystem>
@@ -60,6 +62,8 @@ void run_command(CLI::App& app, int argc, char** argv) {
 int main(int argc, char** argv) {
   edelta::cli::open_standard_streams();
   edelta::cli::restart_with_right_blas_core(argv);
+  // Begun by way of /proc/self/exe, as steps of a suite are, it would be "exe" for ps and pkill.
+  ::prctl(PR_SET_NAME, program_invocation_short_name);
   edelta::cli::set_program_name(argc > 0 ? argv[0] : "edelta");
   CLI::App app{"Transformers with geometric residual connections: EΔ-MHC-Geo, GPT, DDL, mHC, JPmHC",
                "edelta"};

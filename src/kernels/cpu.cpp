@@ -2,6 +2,7 @@
 
 #include <libxsmm.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <string_view>
 
@@ -21,15 +22,19 @@ void start_libxsmm() {
 }
 
 Isa detect() {
-  const char* variable = std::getenv("EDELTA_ISA");
-  const std::string_view limit = variable != nullptr ? variable : "";
   const bool avx2 = __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0;
   const bool avx512 =
       __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512bw") != 0 &&
       __builtin_cpu_supports("avx512cd") != 0 && __builtin_cpu_supports("avx512dq") != 0 &&
       __builtin_cpu_supports("avx512vl") != 0;
-  if (limit == "none" || !avx2) return Isa::none;
-  return avx512 && limit != "avx2" ? Isa::avx512 : Isa::avx2;
+  if (!avx2) return Isa::none;
+  return avx512 ? Isa::avx512 : Isa::avx2;
+}
+
+Isa most_allowed() {
+  const char* variable = std::getenv("EDELTA_ISA");
+  const std::string_view limit = variable != nullptr ? variable : "";
+  return limit == "none" ? Isa::none : limit == "avx2" ? Isa::avx2 : Isa::avx512;
 }
 
 }  // namespace
@@ -40,8 +45,9 @@ Isa isa_of_cpu() {
 }
 
 Isa isa() {
-  if (isa_of_cpu() != Isa::none) start_libxsmm();
-  return isa_of_cpu();
+  static const Isa used = std::min(isa_of_cpu(), most_allowed());
+  if (used != Isa::none) start_libxsmm();
+  return used;
 }
 
 std::string isa_name() {

@@ -5,13 +5,15 @@
 
 namespace edelta::kernels {
 
+// Each has what is before it.
 enum class Isa { none, avx2, avx512 };
 
-// The widest instruction set that the CPU has and the kernels are compiled for. The environment
-// variable EDELTA_ISA (avx2, none) lowers it, for tests. `none`: the fused kernels can't run here.
+// The widest instruction set that the CPU has and the kernels are compiled for.
 Isa isa_of_cpu();
 
-// The same, with all made ready for the kernels: libxsmm opens a file of its own for that.
+// What the kernels use of it: the environment variable EDELTA_ISA (avx2, none) lowers it, for
+// tests. `none`: the fused kernels can't run. All is made ready for them; libxsmm opens a file of
+// its own for that.
 Isa isa();
 std::string isa_name();
 

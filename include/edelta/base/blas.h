@@ -11,9 +11,9 @@ struct Blas {
   std::string name;        // "OpenBLAS …", "MKL", "BLIS", "ATLAS" or "reference BLAS"
   bool reference = false;  // the reference BLAS: some forty times slower
 
-  // An OpenBLAS older than the CPU does not know it and takes its loops for Prescott, of 2004: some
-  // five times slower. Then, what the environment variable OPENBLAS_CORETYPE should say before the
-  // process starts; else empty.
+  // OpenBLAS up to 0.3.24 takes newer processors of Intel (Xeons of the fifth generation, say) for
+  // Prescott, of 2004: some five times slower (its issue 4267). Then, what the environment variable
+  // OPENBLAS_CORETYPE should say before the process starts; else empty.
   std::string better_core;
 };
 Blas blas_in_use();
