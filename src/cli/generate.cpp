@@ -23,6 +23,7 @@
 #include "cli/print_json.h"
 #include "cli/run_options.h"
 #include "cli/standard_input.h"
+#include "cli/standard_streams.h"
 #include "cli/stop_signal.h"
 #include "edelta/base/error.h"
 #include "edelta/infer/generator.h"
@@ -56,7 +57,7 @@ infer::ModelSource load(const GenerateOptions& options) {
 }
 
 std::string prompt_text(const GenerateOptions& options) {
-  if (options.prompt_file == "-") return read_standard_input(kLargestPrompt);
+  if (options.prompt_file == kStandardStream) return read_standard_input(kLargestPrompt);
   if (!options.prompt_file.empty()) return base::read_text(options.prompt_file, kLargestPrompt);
   return options.prompt;
 }

@@ -6,13 +6,14 @@
 #include <filesystem>
 #include <string>
 
+#include "cli/standard_streams.h"
 #include "edelta/base/error.h"
 
 namespace edelta::cli {
 
 // Asked before anything is computed for it: what is there stays unless the user says otherwise.
 inline void require_new(const std::string& path, bool force) {
-  if (path == "-") throw InputError("- is no file to write to; name one");
+  if (path == kStandardStream) throw InputError("- is no file to write to; name one");
   if (std::filesystem::is_directory(path)) {
     throw InputError(fmt::format("{} is a folder; a file is to be written", path));
   }
