@@ -79,7 +79,8 @@ Experiment gain_experiment() {
            "orthogonal on the way from one end to the other, with the rotation alone, and without "
            "any operator: then it is gpt with two linear maps, H_pre and H_post, around each "
            "sub-layer, which fold into their neighbours after training. jpmhc without its operator "
-           "(α = 0) has its wide streams and their routes alone.",
+           "(α = 0) has its wide streams and their routes alone. The last two rows also have a "
+           "learning rate that ends lower, and one of them a single map, before each MLP.",
        .variants = {{.label = "gpt", .model = "gpt"},
                     {.label = "jpmhc", .model = "jpmhc"},
                     jpmhc_without_operator(),
@@ -96,7 +97,7 @@ Experiment gain_experiment() {
                     {.label = "one map, rate to 1e-5",
                      .model = "edelta",
                      .settings = {{"branch", "none"}, {"projections", "mlp-pre"}},
-                     .train = best["train"]},
+                     .train = {{"min_lr", 1e-5}}},
                     {.label = "preset best",
                      .model = best["model"]["model"],
                      .settings = best["model"],
