@@ -87,6 +87,8 @@ Experiment gain_experiment() {
                     {.label = "edelta", .model = "edelta"},
                     edelta_with("λ = 0", {{"gate_reg_weight", 0}}),
                     edelta_with("penalty to the gate alone", {{"gate_gradient", "gate"}}),
+                    edelta_with("penalty to the gate alone, causal",
+                                {{"gate_gradient", "gate"}, {"pool", "prefix"}}),
                     edelta_with("geodesic", {{"blend", "geodesic"}}),
                     edelta_with("geodesic, causal", {{"blend", "geodesic"}, {"pool", "prefix"}}),
                     edelta_with("complex", {{"field", "complex"}}),
