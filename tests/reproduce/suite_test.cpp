@@ -60,13 +60,13 @@ void expect_paper(const std::string& name, const std::string& id, const Values& 
 TEST(Suite, HasTheExperimentsByName) {
   std::vector<std::string> names;
   for (const Experiment& experiment : experiments()) names.push_back(experiment.name);
-  EXPECT_EQ(names,
-            (std::vector<std::string>{
-                "theorems",  "configs",         "main",          "near-pi",       "norms",
-                "gate-init", "reflection",      "lambda",        "width",         "efficiency",
-                "gain",      "factorisation",   "learning-rate", "training-set",  "causal",
-                "blend",     "projection-init", "streams",       "edelta-stream", "depth",
-                "language",  "puzzles"}));
+  EXPECT_EQ(
+      names,
+      (std::vector<std::string>{
+          "theorems",      "configs",       "main",     "near-pi",    "norms",  "gate-init",
+          "reflection",    "lambda",        "width",    "efficiency", "gain",   "factorisation",
+          "learning-rate", "training-set",  "reversal", "causal",     "blend",  "projection-init",
+          "streams",       "edelta-stream", "depth",    "language",   "puzzles"}));
 }
 
 TEST(Suite, TrainsWithMoreAndFewerSequences) {

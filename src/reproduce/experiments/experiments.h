@@ -30,6 +30,7 @@ Experiment gain_experiment();
 Experiment factorisation_experiment();
 Experiment learning_rate_experiment();
 Experiment training_set_experiment();
+Experiment reversal_experiment();
 Experiment causal_experiment();
 Experiment blend_experiment();
 Experiment projection_init_experiment();
