@@ -22,7 +22,7 @@ data::TextInfo text_info(const SuiteFolder& folder) {
 }  // namespace
 
 bool trains_on_text(const std::vector<Step>& steps) {
-  return std::any_of(steps.begin(), steps.end(), [&](const Step& step) {
+  return std::any_of(steps.begin(), steps.end(), [](const Step& step) {
     const Training* training = step.training();
     return training != nullptr && !training->config.task && !training->config.recursive;
   });
