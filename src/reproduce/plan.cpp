@@ -60,8 +60,7 @@ std::set<std::string> matching(const std::vector<Step>& steps, const std::string
   if (names.empty()) {
     throw InputError(
         fmt::format("--only {}: none of the {} steps is called so, from the first letter to the "
-                    "last; --dry-run "
-                    "without --only lists them",
+                    "last; --dry-run without --only lists them",
                     pattern, steps.size()));
   }
   return names;

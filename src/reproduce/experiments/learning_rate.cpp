@@ -46,6 +46,7 @@ Experiment learning_rate_experiment() {
            "third and three times its rates, and with a tenth of its last rate. Where a loss is "
            "near the floor of its task, the noise of the last steps counts.",
        .variants = variants,
+       .tasks = {"gyroscope", "stability", "near-pi", "near-pi-multi"},
        .plateau = true});
 }
 
