@@ -1,4 +1,4 @@
-// The E∆ operator of each token by itself, on x seen as n streams of width d, from what a net gives
+// The EΔ operator of each token by itself, on x seen as n streams of width d, from what a net gives
 // for the token: u, v [n], β', k' [D], γ' in a row, D = n·d.
 //
 //   y = γ Q X + (1 − γ)(x − 2(k·x)k),  γ = σ(γ'),  Q of u, v and β = softplus(β'),

@@ -22,7 +22,7 @@ enum class Recursion {
 // What stands in place of the residual connection.
 enum class Mixer { none, jpmhc, edelta };
 enum class MixerInit {
-  published,  // E∆'s rotation starts, and stays, at the identity
+  published,  // EΔ's rotation starts, and stays, at the identity
   live        // every row of the mixer gets a gradient
 };
 enum class Positions { rope, learned, none };
@@ -50,7 +50,7 @@ struct RecursiveConfig {
   bool no_ACT_continue = true;
   Mixer mixer_type = Mixer::none;
   MixerInit mixer_init = MixerInit::live;
-  bool mixer_operator = true;  // false: E∆'s routes alone, the control
+  bool mixer_operator = true;  // false: EΔ's routes alone, the control
   int64_t n_streams = 4;
   double cayley_alpha = 0.1;
   int64_t cayley_iters = 2;
@@ -111,15 +111,15 @@ struct RecursiveConfig {
                 "fraction of the width",
                 "mixer"},
           self.mixer_type);
-    visit(Field{"mixer_init", "How E∆ starts: live or published, whose rotation never learns"},
+    visit(Field{"mixer_init", "How EΔ starts: live or published, whose rotation never learns"},
           self.mixer_init);
-    visit(Field{"mixer_operator", "E∆'s rotation and reflection; false: its routes alone"},
+    visit(Field{"mixer_operator", "EΔ's rotation and reflection; false: its routes alone"},
           self.mixer_operator);
     visit(Field{"n_streams", "Streams n of a mixer", "streams"}, self.n_streams);
     visit(Field{"cayley_alpha", "Step of JPmHC's iteration"}, self.cayley_alpha);
     visit(Field{"cayley_iters", "Iterations of JPmHC's mixer", "cayley_iterations"},
           self.cayley_iters);
-    visit(Field{"geo_hidden_dim", "Hidden width of E∆'s generator"}, self.geo_hidden_dim);
+    visit(Field{"geo_hidden_dim", "Hidden width of EΔ's generator"}, self.geo_hidden_dim);
     visit(Field{"gate_reg_weight", "Weight of the gate's regulariser", "gate_weight"},
           self.gate_reg_weight);
     visit(Field{"init_gate_bias", "Bias of the gate at the start"}, self.init_gate_bias);

@@ -1,4 +1,4 @@
-// The E∆ operator of each token by itself, in the recursive puzzle model (specification 13.3).
+// The EΔ operator of each token by itself, in the recursive puzzle model (specification 13.3).
 #pragma once
 
 #include "edelta/torch.h"

@@ -221,10 +221,10 @@ Experiment puzzles_experiment() {
       .title = "Recursive models on puzzles",
       .ours = true,
       .claim =
-          "The paper has no numbers for them. Its repository puts JPmHC and E∆ into the Tiny "
+          "The paper has no numbers for them. Its repository puts JPmHC and EΔ into the Tiny "
           "Recursive Model, for ARC, and says that only the mixer differs.",
       .method =
-          "The recursive model without a mixer, with JPmHC, with E∆ as published, with a start at "
+          "The recursive model without a mixer, with JPmHC, with EΔ as published, with a start at "
           "which its rotation can learn, and with its routes alone learn Sudoku and mazes, at one "
           "width, as published, and at one number of parameters. Test puzzles have solutions that "
           "do not occur in training. Expected beforehand: that at one width the mixers lose, for "
