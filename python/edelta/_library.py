@@ -84,7 +84,9 @@ class implementation:
     """
 
     def __init__(self, name: str) -> None:
-        self._before = torch.ops.edelta.implementation()
+        self._name = name
+        self._before = [torch.ops.edelta.implementation()]
+        self._chosen_by_statement = True
         self._choose(name)
 
     @staticmethod
@@ -93,10 +95,14 @@ class implementation:
         _Maps.fold = name == "fused"
 
     def __enter__(self) -> "implementation":
+        if not self._chosen_by_statement:
+            self._before.append(torch.ops.edelta.implementation())
+        self._chosen_by_statement = False
+        self._choose(self._name)
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._choose(self._before)
+        self._choose(self._before.pop())
 
 
 def folds_maps() -> bool:

@@ -11,6 +11,8 @@ import numpy
 import torch
 from torch import Tensor
 
+from . import _options
+
 PathLike = Union[str, "os.PathLike[str]"]
 
 
@@ -31,7 +33,7 @@ def names() -> List[str]:
 def options(task: str, **given: Any) -> Dict[str, Any]:
     """A task's options, complete: dim, steps (T), train and val (sequences), seed, and theta, planes or noise where
     it has them."""
-    return json.loads(torch.ops.edelta.complete_task(json.dumps({"task": task, **given})))
+    return json.loads(torch.ops.edelta.complete_task(_options.to_json({"task": task, **given})))
 
 
 def generate(task: str, **given: Any) -> Arrays:
@@ -44,7 +46,7 @@ def generate(task: str, **given: Any) -> Arrays:
     negation       ``y = −x``, T = 1
     reversal       a rotation whose rule changes at a moment that the input announces
     """
-    return Arrays(*(t.numpy() for t in torch.ops.edelta.generate_task(json.dumps({"task": task, **given}))))
+    return Arrays(*(t.numpy() for t in torch.ops.edelta.generate_task(_options.to_json({"task": task, **given}))))
 
 
 def read(folder: PathLike) -> Arrays:

@@ -3,11 +3,12 @@
 import json
 import os
 import warnings
-from typing import Any, Dict, Iterator, List, Mapping, Optional, Union
+from typing import Any, Dict, Iterator, List, Mapping, Optional, Tuple, Union
 
 import torch
 from torch import Tensor, nn
 
+from . import _options
 from . import nn as residual
 from ._runs import refuse_runs
 from .nn.connection import Connection
@@ -106,6 +107,8 @@ class Block(nn.Module):
     def __init__(self, config: Mapping[str, Any]) -> None:
         super().__init__()
         width, bias, dropout = _layer_width(config), config["bias"], config["dropout"]
+        # Where a registered part stands in its connection: (connection, name, place in a list).
+        self._places: Dict[str, Tuple[Connection, str, Optional[int]]] = {}
         attention = Attention(width, _heads(width, config["n_head"]), bias, dropout)
         self._connections = (
             self._add("attn", "ln_1", _connect(config, attention, "attn")),
@@ -116,10 +119,25 @@ class Block(nn.Module):
         for name, part in connection.named_children():
             if isinstance(part, nn.ModuleList):
                 for i, factor in enumerate(part):
-                    self.add_module(f"{name}{i + 1 if i > 0 else ''}_{site}", factor)
+                    self._register(f"{name}{i + 1 if i > 0 else ''}_{site}", factor, (connection, name, i))
             else:
-                self.add_module({"norm": norm, "branch": site}.get(name, f"{name}_{site}"), part)
+                published = {"norm": norm, "branch": site}.get(name, f"{name}_{site}")
+                self._register(published, part, (connection, name, None))
         return connection
+
+    def _register(self, published: str, part: nn.Module, place: Tuple[Connection, str, Optional[int]]) -> None:
+        self.add_module(published, part)
+        self._places[published] = place
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """What takes a part's place computes in its place."""
+        super().__setattr__(name, value)
+        if name in self.__dict__.get("_places", {}):
+            connection, part, i = self._places[name]
+            if i is None:
+                setattr(connection, part, value)
+            else:
+                getattr(connection, part)[i] = value
 
     def train(self, mode: bool = True) -> "Block":
         for connection in self._connections:
@@ -157,7 +175,7 @@ class Transformer(nn.Module):
     ) -> None:
         super().__init__()
         given = {**(config or {}), **options}
-        self.config: Dict[str, Any] = json.loads(torch.ops.edelta.model_config(json.dumps(given)))
+        self.config: Dict[str, Any] = json.loads(torch.ops.edelta.model_config(_options.to_json(given)))
         self.tokenizer: Optional[str] = None
         self._build()
         self._fill(torch.ops.edelta.initial_parameters(json.dumps(self.config), seed))
@@ -242,6 +260,8 @@ class Transformer(nn.Module):
                 features, self.transformer["wte"].weight, y, None, norm.weight, norm.bias
             )
         else:
+            if y.shape != x.shape:
+                raise ValueError(f"y must have the shape of x, {list(x.shape)}, not {list(y.shape)}")
             task = nn.functional.mse_loss(self._predict(features), y)
         return {"task": task, "gate": self.gate_loss()} if self.is_gated() else {"task": task}
 

@@ -90,6 +90,9 @@ void write_text_atomically(const fs::path& path, std::string_view text) {
 void make_folder(const std::filesystem::path& folder) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
+  if (error == std::errc::not_a_directory || error == std::errc::file_exists) {
+    throw InputError(fmt::format("{}: a file is in the way of that folder", folder.string()));
+  }
   if (error) throw Failure(fmt::format("{}: {}", folder.string(), error.message()));
 }
 

@@ -120,7 +120,7 @@ void add_depth(CLI::App& app) {
   command
       ->add_option("--iterations", probe.iterations,
                    "Train so long, and look again; 0: look at the initial weights alone")
-      ->check(CLI::NonNegativeNumber)
+      ->check(CLI::Range(int64_t{0}, int64_t{1'000'000'000}))
       ->capture_default_str();
   command->add_option("--sequences", probe.sequences, "Validation sequences to look at")
       ->check(CLI::Range(1, 100000))

@@ -114,7 +114,7 @@ void add_eval(CLI::App& app) {
   CLI::App* command =
       app.add_subcommand("eval", "Evaluate a run's model, or an exported one, over a whole split");
   auto options = std::make_shared<EvalOptions>();
-  add_run_options(*command, *options);
+  add_run_options(*command, *options, "Run folder, or an exported model");
   command->add_option("--split", options->split, "val or train")
       ->check(CLI::IsMember({"val", "train"}))
       ->capture_default_str();

@@ -242,13 +242,13 @@ void add_sampling_options(CLI::App& command, infer::SamplingOptions& sampling) {
 void add_generate(CLI::App& app) {
   CLI::App* command = app.add_subcommand("generate", "Let a model on tokens go on with a text");
   auto options = std::make_shared<GenerateOptions>();
-  add_run_options(*command, *options);
+  add_run_options(*command, *options, "Run folder, or an exported model");
   auto* prompt = command->add_option("--prompt", options->prompt,
                                      "Text to go on with (default: a new line); without a "
                                      "tokenizer, token numbers");
   command
       ->add_option("--prompt-file,FILE", options->prompt_file,
-                   "The same from a file; - is standard input")
+                   "The text to go on with, from a file; - is standard input")
       ->type_name("FILE")
       ->excludes(prompt);
   command->add_option("--tokens", options->tokens, "Tokens to make, at most")

@@ -133,6 +133,7 @@ void add_params(CLI::App& app) {
   command->add_flag("--match", options->match,
                     "Find the depth (and width) of each other model closest to --target");
   command->add_option("--target", options->target, "The model that --match goes by")
+      ->needs("--match")
       ->capture_default_str();
   CLI::Option* breakdown = command->add_option("--breakdown", options->breakdown,
                                                "Show the parameters of MODEL by module");

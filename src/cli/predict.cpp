@@ -69,6 +69,16 @@ torch::Tensor predictions_of(models::Model& model, const torch::Tensor& input, i
   return train::predict(model, x, {.batch = batch, .on_batch = show}).view_as(input);
 }
 
+// Finite input may still be too large for a model.
+void require_finite(const torch::Tensor& predictions) {
+  const torch::Tensor finite = torch::isfinite(predictions).flatten(1).all(1);
+  if (finite.all().item<bool>()) return;
+  throw Failure(
+      fmt::format("the predictions for sequence {} are not finite, of {} such; nothing is written",
+                  finite.logical_not().nonzero()[0].item<int64_t>(),
+                  finite.logical_not().sum().item<int64_t>()));
+}
+
 void run_predict(const PredictOptions& options) {
   check_output(options);
   const auto model = options.model();
@@ -78,6 +88,7 @@ void run_predict(const PredictOptions& options) {
   }
   const torch::Tensor input = read_input(options, model->config());
   const torch::Tensor predictions = predictions_of(*model, input, options.batch);
+  require_finite(predictions);
   if (options.out == kStandardStream) return write_standard_output(base::format_npy(predictions));
   base::write_npy(options.out, predictions);
   if (options.json) {

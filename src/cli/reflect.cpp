@@ -72,7 +72,20 @@ std::string table(const std::vector<ReflectionRun>& runs) {
   return table.text();
 }
 
+// A repetition of the same would count as one more.
+template <class T>
+void keep_first_of_each(std::vector<T>& values) {
+  std::vector<T> kept;
+  for (const T& value : values) {
+    if (std::find(kept.begin(), kept.end(), value) == kept.end()) kept.push_back(value);
+  }
+  values = kept;
+}
+
 void run_reflect(ReflectOptions options) {
+  keep_first_of_each(options.probe.operators);
+  keep_first_of_each(options.probe.samples);
+  keep_first_of_each(options.probe.seeds);
   // Opened before the trainings: where it cannot be written, they would be in vain.
   std::optional<base::AtomicFile> file;
   if (!options.out.empty()) {

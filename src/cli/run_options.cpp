@@ -9,8 +9,8 @@ std::shared_ptr<models::Model> RunOptions::model() const {
   return load_run_model(folder(), weights());
 }
 
-void add_run_options(CLI::App& command, RunOptions& options) {
-  command.add_option("RUN", options.run, "Run folder")->required()->check(kNotEmpty);
+void add_run_options(CLI::App& command, RunOptions& options, const char* run) {
+  command.add_option("RUN", options.run, run)->required()->check(kNotEmpty);
   command.add_option("--weights", options.which, "best (lowest validation loss) or last")
       ->check(CLI::IsMember({"best", "last"}))
       ->capture_default_str();

@@ -25,7 +25,7 @@ struct RunOptions {
 };
 
 // RUN, --weights, --json, --threads and --impl.
-void add_run_options(CLI::App& command, RunOptions& options);
+void add_run_options(CLI::App& command, RunOptions& options, const char* run = "Run folder");
 // --data, for commands that look at the run's data.
 void add_data_option(CLI::App& command, RunOptions& options);
 

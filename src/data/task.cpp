@@ -176,8 +176,10 @@ void validate(const TaskOptions& options) {
                                  options.task, values));
   }
   if (rotates(options)) check_rotation(options);
-  if (!(options.noise >= 0 && std::isfinite(options.noise))) {
-    reject(options, "noise", fmt::format("at least 0, not {}", options.noise));
+  // So that squares of what is generated stay float32's.
+  constexpr double kMostNoise = 1e15;
+  if (!(options.noise >= 0 && options.noise <= kMostNoise)) {
+    reject(options, "noise", fmt::format("0 to {:g}, not {}", kMostNoise, options.noise));
   }
   if (options.task == "negation" && options.steps != 1) {
     reject(options, "steps", fmt::format("1, not {}", options.steps));

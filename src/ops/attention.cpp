@@ -6,12 +6,14 @@
 
 #include "edelta/ops/implementation.h"
 #include "ops/fused/fused.h"
+#include "ops/shapes.h"
 
 namespace edelta::ops {
 
 using torch::Tensor;
 
 Tensor causal_attention(const Tensor& qkv, int64_t heads, const Dropout& dropout) {
+  shapes::causal_attention(qkv, heads);
   const int64_t batch = qkv.size(0);
   const int64_t length = qkv.size(1);
   const int64_t width = qkv.size(2) / 3;

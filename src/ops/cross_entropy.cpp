@@ -1,19 +1,18 @@
 #include "edelta/ops/cross_entropy.h"
 
-#include "edelta/base/error.h"
 #include "edelta/ops/implementation.h"
 #include "ops/fused/fused.h"
 #include "ops/index_range.h"
+#include "ops/shapes.h"
 
 namespace edelta::ops {
 namespace {
 
 using torch::Tensor;
 
-void check_targets(const Tensor& x, const Affine& map, const Tensor& target) {
-  if (target.sizes() != x.sizes().slice(0, x.dim() - 1)) {
-    throw InputError("targets must have the shape of the tokens");
-  }
+void check(const char* op, const Tensor& x, const Norm& norm, const Affine& map,
+           const Tensor& target) {
+  shapes::require_loss(op, x, norm, map, target);
   require_indices(target, kIgnoredTarget, map.weight.size(0), "target");
 }
 
@@ -32,7 +31,7 @@ bool use_kernel(const Tensor& x, const Norm& norm, const Affine& map) {
 }  // namespace
 
 Tensor cross_entropy(const Tensor& x, const Norm& norm, const Affine& map, const Tensor& target) {
-  check_targets(x, map, target);
+  check("cross_entropy", x, norm, map, target);
   if (use_kernel(x, norm, map)) return fused::cross_entropy(x, norm, map, target);
   // Not libtorch's own mean, which is NaN where no token counts.
   const Tensor count = target.ne(kIgnoredTarget).sum().clamp_min(1);
@@ -41,7 +40,7 @@ Tensor cross_entropy(const Tensor& x, const Norm& norm, const Affine& map, const
 
 Tensor token_losses(const Tensor& x, const Norm& norm, const Affine& map, const Tensor& target) {
   const torch::NoGradGuard no_grad;
-  check_targets(x, map, target);
+  check("token_losses", x, norm, map, target);
   if (use_kernel(x, norm, map)) return fused::token_losses(x, norm, map, target);
   return composite_losses(x, norm, map, target);
 }

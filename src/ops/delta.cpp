@@ -11,7 +11,7 @@ using torch::Tensor;
 
 // One operator for each sequence or for each token, without broadcasting over the batch.
 bool acts_on_tokens(const Tensor& k, const Tensor& beta, const Tensor& x) {
-  return x.dim() == 3 && k.dim() == 3 && k.size(0) == x.size(0) &&
+  return x.dim() == 3 && k.dim() == 3 && k.size(0) == x.size(0) && k.size(2) == x.size(2) &&
          (k.size(1) == 1 || k.size(1) == x.size(1)) && beta.numel() == k.size(0) * k.size(1);
 }
 

@@ -5,6 +5,7 @@
 #include "edelta/ops/implementation.h"
 #include "kernels/dropout.h"
 #include "ops/fused/fused.h"
+#include "ops/shapes.h"
 
 namespace edelta::ops {
 
@@ -26,6 +27,7 @@ Tensor dropout_factors(const Dropout& dropout, int64_t planes, int64_t rows, int
 }
 
 Tensor drop(const Tensor& x, const Dropout& dropout) {
+  shapes::require_dropped(x);
   if (dropout.probability == 0) return x;
   if (use_fused({x})) return fused::drop(x, dropout);
   const int64_t width = x.size(-1);

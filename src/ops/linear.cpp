@@ -2,6 +2,7 @@
 
 #include "edelta/ops/implementation.h"
 #include "ops/fused/fused.h"
+#include "ops/shapes.h"
 
 namespace edelta::ops {
 namespace {
@@ -15,6 +16,7 @@ Tensor add_residual(const Tensor& y, const Tensor& residual) {
 }  // namespace
 
 Tensor normalise(const Tensor& x, const Norm& norm) {
+  shapes::require_norm(x, norm);
   if (!norm.weight.defined()) return x;
   if (!norm.rms) return torch::layer_norm(x, {x.size(-1)}, norm.weight, norm.bias, norm.eps());
   const Tensor scaled =
@@ -24,6 +26,7 @@ Tensor normalise(const Tensor& x, const Norm& norm) {
 
 Tensor linear(const Tensor& x, const Norm& norm, const Affine& map, const Tensor& residual,
               const Dropout& dropout) {
+  shapes::linear(x, norm, map, residual);
   if (use_fused({x, norm.weight, norm.bias, map.weight, map.bias, residual})) {
     return fused::linear(x, norm, map, residual, dropout);
   }
@@ -32,6 +35,7 @@ Tensor linear(const Tensor& x, const Norm& norm, const Affine& map, const Tensor
 }
 
 WithInput linear_with_input(const Tensor& x, const Norm& norm, const Affine& map) {
+  shapes::linear(x, norm, map);
   if (use_fused({x, norm.weight, norm.bias, map.weight, map.bias})) {
     return fused::linear_with_input(x, norm, map);
   }

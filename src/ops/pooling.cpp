@@ -2,6 +2,7 @@
 
 #include "edelta/ops/implementation.h"
 #include "ops/fused/fused.h"
+#include "ops/shapes.h"
 
 namespace edelta::ops {
 
@@ -10,9 +11,11 @@ using torch::Tensor;
 WithInput pool(const Tensor& x, Pool pool) {
   switch (pool) {
     case Pool::sequence:
+      shapes::require_sequences("sequence_mean", x);
       if (use_fused({x})) return fused::sequence_mean(x);
       return {x.mean(1, /*keepdim=*/true), x};
     case Pool::prefix: {
+      shapes::require_sequences("prefix_mean", x);
       if (use_fused({x})) return {fused::prefix_mean(x), x};
       // A running sum in float32 would lose a digit every ten thousand positions.
       const Tensor count =

@@ -4,6 +4,7 @@
 
 #include "edelta/ops/implementation.h"
 #include "ops/fused/fused.h"
+#include "ops/shapes.h"
 
 namespace edelta::ops {
 namespace {
@@ -26,18 +27,21 @@ Tensor rms_normalise(const Tensor& x, double eps) {
 }
 
 Tensor swiglu(const Tensor& x, const Tensor& gate_up, const Tensor& down) {
+  shapes::require_swiglu("swiglu", x, -1, gate_up, down);
   if (use_fused({x, gate_up, down})) return fused::swiglu(x, gate_up, down);
   const auto halves = x.matmul(gate_up.t()).chunk(2, -1);
   return (torch::silu(halves[0]) * halves[1]).matmul(down.t());
 }
 
 Tensor normed_swiglu(const Tensor& x, const Tensor& gate_up, const Tensor& down, double eps) {
+  shapes::require_swiglu("normed_swiglu", x, -1, gate_up, down);
   if (use_fused({x, gate_up, down})) return fused::normed_swiglu(x, gate_up, down, eps);
   return rms_normalise(x + swiglu(x, gate_up, down), eps);
 }
 
 Tensor normed_swiglu_over_positions(const Tensor& x, const Tensor& gate_up, const Tensor& down,
                                     double eps) {
+  shapes::require_swiglu("normed_swiglu_over_positions", x, -2, gate_up, down);
   if (use_fused({x, gate_up, down})) {
     return fused::normed_swiglu_over_positions(x, gate_up, down, eps);
   }
@@ -55,6 +59,7 @@ RotaryTables rotary_tables(int64_t positions, int64_t size, double theta,
 }
 
 Tensor whole_attention(const Tensor& qkv, int64_t heads, const RotaryTables& rotary) {
+  shapes::require_whole_attention(qkv, heads, rotary.cos, rotary.sin);
   const int64_t size = qkv.size(-1) / (3 * heads);
   if (size <= fused::kLargestHead && use_fused({qkv, rotary.cos, rotary.sin})) {
     return fused::whole_attention(qkv, heads, rotary);

@@ -5,12 +5,14 @@
 #include "edelta/ops/implementation.h"
 #include "edelta/ops/streams.h"
 #include "ops/fused/fused.h"
+#include "ops/shapes.h"
 
 namespace edelta::ops {
 
 using torch::Tensor;
 
 Mixers token_mixers(const Tensor& z, const CayleyIteration& cayley) {
+  shapes::require_mixer_logits(z, cayley.iterations);
   const std::vector<Tensor> parts = z.unbind(-3);
   Mixers mixers{parts[0].softmax(-1).mean(-2), parts[1].softmax(-2).sum(-1), {}};
   if (parts.size() > 2) mixers.h_res = iterative_cayley(parts[2], cayley);
@@ -19,11 +21,7 @@ Mixers token_mixers(const Tensor& z, const CayleyIteration& cayley) {
 
 Routed route(const Tensor& x, const Norm& norm, const Affine& map, int64_t streams,
              const CayleyIteration& cayley) {
-  const int64_t entries = streams * streams;
-  TORCH_CHECK(map.weight.size(0) == 2 * entries || map.weight.size(0) == 3 * entries,
-              "route takes two or three n×n matrices of logits");
-  TORCH_CHECK(map.weight.size(1) == x.size(-1) && x.size(-1) % streams == 0,
-              "route takes x [..., n·d] and a weight of that width");
+  shapes::require_route(x, norm, map, streams, cayley.iterations);
   if (use_fused({x, norm.weight, norm.bias, map.weight, map.bias})) {
     return fused::route(x, norm, map, streams, cayley);
   }

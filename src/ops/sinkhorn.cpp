@@ -4,6 +4,7 @@
 
 #include "edelta/ops/implementation.h"
 #include "ops/fused/fused.h"
+#include "ops/shapes.h"
 
 namespace edelta::ops {
 namespace {
@@ -15,6 +16,7 @@ constexpr double kSinkhornEps = 1e-8;
 }  // namespace
 
 Tensor sinkhorn(const Tensor& z, int64_t iterations) {
+  shapes::require_square("sinkhorn", z, iterations);
   if (iterations > 0 && use_fused({z})) return fused::sinkhorn(z, iterations);
   // On logarithms: ln(m/(Σm + ε)) = l − ln(e^{ln Σ e^l} + e^{ln ε}). Nothing overflows, and where a
   // whole row or column underflows the backward pass stays bounded: dividing by ε twenty times

@@ -5,6 +5,7 @@
 #include "edelta/ops/cayley.h"
 #include "edelta/ops/implementation.h"
 #include "ops/fused/fused.h"
+#include "ops/shapes.h"
 
 namespace edelta::ops {
 namespace {
@@ -20,9 +21,8 @@ Tensor published_direction(const Tensor& k_raw) {
 }  // namespace
 
 TokenHybrid token_hybrid(const Tensor& x, const Tensor& parameters, int64_t streams) {
+  shapes::require_token_hybrid(x, parameters, streams);
   const int64_t width = x.size(-1);
-  TORCH_CHECK(width % streams == 0 && parameters.size(-1) == 2 * streams + 2 + width,
-              "token_hybrid takes x [..., n·d] and 2n + 2 + n·d parameters");
   if (use_fused({x, parameters})) return fused::token_hybrid(x, parameters, streams);
   const auto parts = parameters.split_with_sizes({streams, streams, 1, width, 1}, -1);
   const Tensor beta = torch::softplus(parts[2]);

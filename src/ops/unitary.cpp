@@ -14,6 +14,8 @@ using torch::Tensor;
 
 // Numbers 2j and 2j + 1 along `dim` as the parts of complex number j, in complex128.
 Tensor joined(const Tensor& parts_in, int64_t dim) {
+  TORCH_CHECK(parts_in.size(dim) % 2 == 0, "pairs of numbers are complex: ", parts_in.size(dim),
+              " must be even");
   const Tensor parts = parts_in.to(torch::kFloat64);
   return torch::complex(parts.slice(dim, 0, c10::nullopt, 2), parts.slice(dim, 1, c10::nullopt, 2));
 }
@@ -121,7 +123,9 @@ Tensor unitary_reflection_matrix(const Tensor& k) {
 
 Tensor unitary_matrix(const Tensor& u, const Tensor& v, const Tensor& beta, const Tensor& k,
                       const Tensor& gamma) {
-  if (use_fused_operator(u, v, beta, k, gamma)) return fused::unitary_matrix(u, v, beta, k, gamma);
+  if (u.size(-1) % 2 == 0 && use_fused_operator(u, v, beta, k, gamma)) {
+    return fused::unitary_matrix(u, v, beta, k, gamma);
+  }
   const Tensor q = rotate(u, v, beta, complex_identity(u));
   return real_matrix(turn(k, phase_less_one(gamma), q)).to(u.scalar_type());
 }

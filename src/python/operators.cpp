@@ -12,6 +12,7 @@
 #include "edelta/ops/iterative_cayley.h"
 #include "edelta/ops/sinkhorn.h"
 #include "edelta/ops/unitary.h"
+#include "ops/shapes.h"
 #include "python/arguments.h"
 #include "python/registration.h"
 
@@ -19,6 +20,7 @@ namespace edelta::python {
 namespace {
 
 using torch::Tensor;
+namespace shapes = ops::shapes;
 
 enum class Field { real, complex };
 
@@ -223,38 +225,27 @@ Tensor delta_shape(const Tensor& k, const Tensor& beta, const Tensor& x) {
   return empty_result({sum.sym_sizes().begin(), sum.sym_sizes().end()}, x);
 }
 
-void require_square(const char* op, const Tensor& z, int64_t iterations) {
-  const Arguments checked(op, {{"z", z}});
-  checked.require_dims("z", 2);
-  checked.require_nonzero("z", -1);
-  checked.require_size("z", -2, z.sym_size(-1), "[..., n, n]");
-  checked.require(iterations >= 0, "iterations must not be negative");
-}
-
 Tensor sinkhorn(const Tensor& z, int64_t iterations) {
-  require_square("sinkhorn", z, iterations);
   return ops::sinkhorn(z, iterations).contiguous();
 }
 Tensor sinkhorn_shape(const Tensor& z, int64_t iterations) {
-  require_square("sinkhorn", z, iterations);
+  shapes::require_square("sinkhorn", z, iterations);
   return torch::empty_like(z, at::MemoryFormat::Contiguous);
 }
 
 Tensor iterative_cayley(const Tensor& z, double alpha, int64_t iterations) {
-  require_square("iterative_cayley", z, iterations);
   return ops::iterative_cayley(z, {alpha, iterations}).contiguous();
 }
 Tensor iterative_cayley_from_identity(const Tensor& z, double alpha, int64_t iterations) {
-  require_square("iterative_cayley_from_identity", z, iterations);
   const Tensor y = ops::iterative_cayley_from_identity(z, {alpha, iterations});
   return y.expand_as(z).contiguous();
 }
 Tensor iterative_cayley_shape(const Tensor& z, double, int64_t iterations) {
-  require_square("iterative_cayley", z, iterations);
+  shapes::require_square("iterative_cayley", z, iterations);
   return torch::empty_like(z, at::MemoryFormat::Contiguous);
 }
 Tensor iterative_cayley_from_identity_shape(const Tensor& z, double, int64_t iterations) {
-  require_square("iterative_cayley_from_identity", z, iterations);
+  shapes::require_square("iterative_cayley_from_identity", z, iterations);
   return torch::empty_like(z, at::MemoryFormat::Contiguous);
 }
 

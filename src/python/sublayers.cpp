@@ -4,6 +4,7 @@
 #include "edelta/ops/cross_entropy.h"
 #include "edelta/ops/embedding.h"
 #include "edelta/ops/mlp.h"
+#include "ops/shapes.h"
 #include "python/arguments.h"
 #include "python/registration.h"
 
@@ -11,6 +12,7 @@ namespace edelta::python {
 namespace {
 
 using torch::Tensor;
+namespace shapes = ops::shapes;
 
 // The key of a pass is a tensor, so that a traced graph can draw another one each time.
 ops::Dropout dropout_of(double probability, const OptionalTensor& key, int64_t site) {
@@ -23,208 +25,106 @@ ops::Dropout dropout_of(double probability, const OptionalTensor& key, int64_t s
   return {probability, static_cast<uint64_t>(key->item<int64_t>()), static_cast<uint32_t>(site)};
 }
 
-// W LN(x) + b with what belongs to it.
-struct Layer {
-  Tensor x, weight;
-  OptionalTensor bias, norm_weight, norm_bias;
-
-  std::vector<Argument> list() const {
-    return {{"x", x},
-            {"weight", weight},
-            {"bias", or_undefined(bias)},
-            {"norm_weight", or_undefined(norm_weight)},
-            {"norm_bias", or_undefined(norm_bias)}};
-  }
-  void require(const Arguments& checked, const char* weight_name = "weight",
-               const char* bias_name = "bias") const {
-    checked.require_dims("x", 1);
-    checked.require_nonzero("x", -1);
-    checked.require(weight.dim() == 2, std::string(weight_name) + " must have the shape [out, in]");
-    checked.require_nonzero(weight_name, 0);
-    const c10::SymInt in = x.sym_size(-1);
-    checked.require_size(weight_name, 1, in, "[out, in]");
-    checked.require_sizes(bias_name, {weight.sym_size(0)}, "[out]");
-    require_norm(checked);
-  }
-  void require_norm(const Arguments& checked) const {
-    checked.require_sizes("norm_weight", {x.sym_size(-1)}, "[in]");
-    checked.require_sizes("norm_bias", {x.sym_size(-1)}, "[in]");
-    checked.require(norm_weight || !norm_bias, "norm_bias needs a norm_weight");
-  }
-  ops::Norm norm(bool rms) const {
-    return {or_undefined(norm_weight), or_undefined(norm_bias), rms};
-  }
-  ops::Affine map() const { return {weight, or_undefined(bias)}; }
-  SymSizes output() const { return leading_with(x, {weight.sym_size(0)}); }
-};
+ops::Norm norm_of(const OptionalTensor& weight, const OptionalTensor& bias, bool rms = false) {
+  return {or_undefined(weight), or_undefined(bias), rms};
+}
+ops::Affine map_of(const Tensor& weight, const OptionalTensor& bias) {
+  return {weight, or_undefined(bias)};
+}
 
 Tensor normalise(const Tensor& x, const Tensor& weight, const OptionalTensor& bias, bool rms) {
-  const Layer layer{x, {}, {}, weight, bias};
-  layer.require_norm({"normalise", layer.list()});
-  return ops::normalise(x, layer.norm(rms)).contiguous();
+  return ops::normalise(x, norm_of(weight, bias, rms)).contiguous();
 }
-Tensor normalise_shape(const Tensor& x, const Tensor& weight, const OptionalTensor& bias, bool) {
-  const Layer layer{x, {}, {}, weight, bias};
-  layer.require_norm({"normalise", layer.list()});
+Tensor normalise_shape(const Tensor& x, const Tensor& weight, const OptionalTensor& bias,
+                       bool rms) {
+  shapes::require_norm(x, norm_of(weight, bias, rms));
   return torch::empty_like(x, at::MemoryFormat::Contiguous);
 }
 
-void require_linear(const Layer& layer, const OptionalTensor& residual) {
-  std::vector<Argument> all = layer.list();
-  all.push_back({"residual", or_undefined(residual)});
-  const Arguments checked("linear", all);
-  layer.require(checked);
-  checked.require_sizes("residual", layer.output(), "[..., out]");
-}
 Tensor linear(const Tensor& x, const Tensor& weight, const OptionalTensor& bias,
               const OptionalTensor& norm_weight, const OptionalTensor& norm_bias, bool rms,
               const OptionalTensor& residual, double dropout, const OptionalTensor& key,
               int64_t site) {
-  const Layer layer{x, weight, bias, norm_weight, norm_bias};
-  require_linear(layer, residual);
-  return ops::linear(x, layer.norm(rms), layer.map(), or_undefined(residual),
-                     dropout_of(dropout, key, site))
+  return ops::linear(x, norm_of(norm_weight, norm_bias, rms), map_of(weight, bias),
+                     or_undefined(residual), dropout_of(dropout, key, site))
       .contiguous();
 }
 Tensor linear_shape(const Tensor& x, const Tensor& weight, const OptionalTensor& bias,
-                    const OptionalTensor& norm_weight, const OptionalTensor& norm_bias, bool,
+                    const OptionalTensor& norm_weight, const OptionalTensor& norm_bias, bool rms,
                     const OptionalTensor& residual, double, const OptionalTensor&, int64_t) {
-  const Layer layer{x, weight, bias, norm_weight, norm_bias};
-  require_linear(layer, residual);
-  return empty_result(layer.output(), x);
+  return empty_result(shapes::linear(x, norm_of(norm_weight, norm_bias, rms), map_of(weight, bias),
+                                     or_undefined(residual)),
+                      x);
 }
 
-// [..., in] → [..., out].
-SymSizes require_mlp(const Tensor& x, const Tensor& fc_weight, const OptionalTensor& fc_bias,
-                     const Tensor& proj_weight, const OptionalTensor& proj_bias,
-                     const OptionalTensor& norm_weight, const OptionalTensor& norm_bias,
-                     const OptionalTensor& residual) {
-  const Arguments checked("mlp", {{"x", x},
-                                  {"fc_weight", fc_weight},
-                                  {"fc_bias", or_undefined(fc_bias)},
-                                  {"proj_weight", proj_weight},
-                                  {"proj_bias", or_undefined(proj_bias)},
-                                  {"norm_weight", or_undefined(norm_weight)},
-                                  {"norm_bias", or_undefined(norm_bias)},
-                                  {"residual", or_undefined(residual)}});
-  Layer{x, fc_weight, fc_bias, norm_weight, norm_bias}.require(checked, "fc_weight", "fc_bias");
-  checked.require(proj_weight.dim() == 2, "proj_weight must have the shape [out, hidden]");
-  checked.require_nonzero("proj_weight", 0);
-  checked.require_size("proj_weight", 1, fc_weight.sym_size(0), "[out, hidden]");
-  checked.require_sizes("proj_bias", {proj_weight.sym_size(0)}, "[out]");
-  SymSizes sizes = leading_with(x, {proj_weight.sym_size(0)});
-  checked.require_sizes("residual", sizes, "[..., out]");
-  return sizes;
-}
 Tensor mlp(const Tensor& x, const Tensor& fc_weight, const OptionalTensor& fc_bias,
            const Tensor& proj_weight, const OptionalTensor& proj_bias,
            const OptionalTensor& norm_weight, const OptionalTensor& norm_bias,
            const OptionalTensor& residual, double dropout, const OptionalTensor& key,
            int64_t site) {
-  require_mlp(x, fc_weight, fc_bias, proj_weight, proj_bias, norm_weight, norm_bias, residual);
-  return ops::mlp(x, {or_undefined(norm_weight), or_undefined(norm_bias)},
-                  {fc_weight, or_undefined(fc_bias)}, {proj_weight, or_undefined(proj_bias)},
-                  or_undefined(residual), dropout_of(dropout, key, site))
+  return ops::mlp(x, norm_of(norm_weight, norm_bias), map_of(fc_weight, fc_bias),
+                  map_of(proj_weight, proj_bias), or_undefined(residual),
+                  dropout_of(dropout, key, site))
       .contiguous();
 }
 Tensor mlp_shape(const Tensor& x, const Tensor& fc_weight, const OptionalTensor& fc_bias,
                  const Tensor& proj_weight, const OptionalTensor& proj_bias,
                  const OptionalTensor& norm_weight, const OptionalTensor& norm_bias,
                  const OptionalTensor& residual, double, const OptionalTensor&, int64_t) {
-  return empty_result(
-      require_mlp(x, fc_weight, fc_bias, proj_weight, proj_bias, norm_weight, norm_bias, residual),
-      x);
+  return empty_result(shapes::mlp(x, norm_of(norm_weight, norm_bias), map_of(fc_weight, fc_bias),
+                                  map_of(proj_weight, proj_bias), or_undefined(residual)),
+                      x);
 }
 
-void require_attention(const Tensor& qkv, int64_t heads) {
-  const Arguments checked("causal_attention", {{"qkv", qkv}});
-  checked.require(qkv.dim() == 3, "qkv must have the shape [B, T, 3·D]");
-  checked.require_nonzero("qkv", -1);
-  checked.require(heads > 0 && qkv.sym_size(-1) % (3 * heads) == 0,
-                  "qkv must have the shape [B, T, 3·D] with D a multiple of the heads");
-}
 Tensor causal_attention(const Tensor& qkv, int64_t heads, double dropout, const OptionalTensor& key,
                         int64_t site) {
-  require_attention(qkv, heads);
   return ops::causal_attention(qkv, heads, dropout_of(dropout, key, site)).contiguous();
 }
 Tensor causal_attention_shape(const Tensor& qkv, int64_t heads, double, const OptionalTensor&,
                               int64_t) {
-  require_attention(qkv, heads);
-  return empty_result(leading_with(qkv, {qkv.sym_size(-1) / 3}), qkv);
+  return empty_result(shapes::causal_attention(qkv, heads), qkv);
 }
 
-void require_dropped(const Tensor& x) {
-  const Arguments checked("drop", {{"x", x}});
-  checked.require_dims("x", 1);
-  checked.require_nonzero("x", -1);
-}
 Tensor drop(const Tensor& x, double dropout, const OptionalTensor& key, int64_t site) {
-  require_dropped(x);
+  const Tensor y = ops::drop(x, dropout_of(dropout, key, site));
   // The result must not be the argument itself.
-  return dropout == 0 ? x.clone(at::MemoryFormat::Contiguous)
-                      : ops::drop(x, dropout_of(dropout, key, site)).contiguous();
+  return dropout == 0 ? y.clone(at::MemoryFormat::Contiguous) : y.contiguous();
 }
 Tensor drop_shape(const Tensor& x, double, const OptionalTensor&, int64_t) {
-  require_dropped(x);
+  shapes::require_dropped(x);
   return torch::empty_like(x, at::MemoryFormat::Contiguous);
 }
 
-void require_embedding(const Tensor& token, const Tensor& words, const Tensor& positions) {
-  const Arguments checked("embedding", {{"words", words}, {"positions", positions}});
-  checked.require(token.scalar_type() == torch::kInt64 && token.dim() == 2,
-                  "token must be an int64 tensor of the shape [B, T]");
-  checked.require(token.device() == words.device(), "token must be where words are");
-  checked.require(words.dim() == 2, "words must have the shape [V, D]");
-  checked.require(positions.dim() == 2, "positions must have the shape [T or more, D]");
-  checked.require_size("positions", 1, words.sym_size(1), "[T or more, D]");
-  checked.require(token.sym_size(1) <= positions.sym_size(0),
-                  "there are fewer positions than a sequence has");
-}
 Tensor embedding(const Tensor& token, const Tensor& words, const Tensor& positions) {
-  require_embedding(token, words, positions);
   return ops::embedding(token, words, positions).y.contiguous();
 }
 Tensor embedding_shape(const Tensor& token, const Tensor& words, const Tensor& positions) {
-  require_embedding(token, words, positions);
-  return empty_result({token.sym_size(0), token.sym_size(1), words.sym_size(1)}, words);
+  return empty_result(shapes::embedding(token, words, positions), words);
 }
 
-void require_loss(const char* op, const Layer& layer, const Tensor& target) {
-  const Arguments checked(op, layer.list());
-  layer.require(checked);
-  checked.require_dims("x", 2);
-  checked.require(target.scalar_type() == torch::kInt64, "target must be an int64 tensor");
-  checked.require(target.device() == layer.x.device(), "target must be where x is");
-  const SymSizes sizes = leading(layer.x);
-  checked.require(
-      std::equal(sizes.begin(), sizes.end(), target.sym_sizes().begin(), target.sym_sizes().end()),
-      "target must have the shape of x without its last dimension");
-}
 Tensor cross_entropy(const Tensor& x, const Tensor& weight, const Tensor& target,
                      const OptionalTensor& bias, const OptionalTensor& norm_weight,
                      const OptionalTensor& norm_bias, bool rms) {
-  const Layer layer{x, weight, bias, norm_weight, norm_bias};
-  require_loss("cross_entropy", layer, target);
-  return ops::cross_entropy(x, layer.norm(rms), layer.map(), target);
+  return ops::cross_entropy(x, norm_of(norm_weight, norm_bias, rms), map_of(weight, bias), target);
 }
 Tensor cross_entropy_shape(const Tensor& x, const Tensor& weight, const Tensor& target,
                            const OptionalTensor& bias, const OptionalTensor& norm_weight,
-                           const OptionalTensor& norm_bias, bool) {
-  require_loss("cross_entropy", {x, weight, bias, norm_weight, norm_bias}, target);
+                           const OptionalTensor& norm_bias, bool rms) {
+  shapes::require_loss("cross_entropy", x, norm_of(norm_weight, norm_bias, rms),
+                       map_of(weight, bias), target);
   return empty_result({}, x);
 }
 Tensor token_losses(const Tensor& x, const Tensor& weight, const Tensor& target,
                     const OptionalTensor& bias, const OptionalTensor& norm_weight,
                     const OptionalTensor& norm_bias, bool rms) {
-  const Layer layer{x, weight, bias, norm_weight, norm_bias};
-  require_loss("token_losses", layer, target);
-  return ops::token_losses(x, layer.norm(rms), layer.map(), target).contiguous();
+  return ops::token_losses(x, norm_of(norm_weight, norm_bias, rms), map_of(weight, bias), target)
+      .contiguous();
 }
 Tensor token_losses_shape(const Tensor& x, const Tensor& weight, const Tensor& target,
                           const OptionalTensor& bias, const OptionalTensor& norm_weight,
-                          const OptionalTensor& norm_bias, bool) {
-  require_loss("token_losses", {x, weight, bias, norm_weight, norm_bias}, target);
+                          const OptionalTensor& norm_bias, bool rms) {
+  shapes::require_loss("token_losses", x, norm_of(norm_weight, norm_bias, rms),
+                       map_of(weight, bias), target);
   return empty_result(leading(x), x);
 }
 

@@ -130,21 +130,26 @@ RecursiveProtocol recursive_protocol(const TrainConfig& config) {
 }
 
 bool is_recursive(const json& given) {
+  // What is no text is complained of by those who read the configuration, with its source.
+  const auto name_in = [](const json& object, const char* key) {
+    const auto found = object.find(key);
+    return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+  };
   const auto model = given.find("model");
   if (model != given.end()) {
     if (model->is_string()) return is_recursion(model->get<std::string>());
     if (model->is_object() && model->contains("model")) {
-      return is_recursion(text_at(*model, "model", ""));
+      return is_recursion(name_in(*model, "model"));
     }
     if (model->is_object() && model->contains("kind")) return true;
   }
   if (given.contains("puzzles")) return true;
-  const std::string preset = text_at(given, "preset", "");
+  const std::string preset = name_in(given, "preset");
   const auto& known = presets();
   const bool by_preset = std::any_of(known.begin(), known.end(), [&](const Preset& each) {
     return each.name == preset && each.recursive;
   });
-  return by_preset || data::is_puzzle_folder(text_at(given, "data", ""));
+  return by_preset || data::is_puzzle_folder(name_in(given, "data"));
 }
 
 void fit_model(TrainConfig& config, const data::PuzzleInfo& info) {

@@ -32,15 +32,20 @@ Tensor orthogonal_part(const Tensor& u, const Tensor& v) {
   return v - (u * v).sum(-1, true) / u.square().sum(-1, true) * u;
 }
 
+// The first is none, so that however few there are, an operator that turns is among them.
 RotationSamples draw_extreme(Source& source, int64_t count, int64_t n) {
+  const Tensor first = torch::arange(count).eq(0).unsqueeze(-1);
+  const auto decades = [&](double low, double high) {
+    return torch::where(first, 1.0, source.decades(count, low, high));
+  };
   const Tensor direction = source.direction(count, n);
   const Tensor other = source.direction(count, n);
   const Tensor kind = torch::arange(count).remainder(8).unsqueeze(-1);
   const Tensor nearly_parallel = direction + source.decades(count, -16, 0) * other;
   Tensor partner = torch::where(kind.remainder(4) == 1, nearly_parallel, other);
   partner = torch::where(kind == 3, direction, partner);
-  const Tensor u = torch::where(kind == 7, 0.0, source.decades(count, -18, 18) * direction);
-  return {u, source.decades(count, -18, 18) * partner, source.decades(count, -12, 12), {}};
+  const Tensor u = torch::where(kind == 7, 0.0, decades(-18, 18) * direction);
+  return {u, decades(-18, 18) * partner, decades(-12, 12), {}};
 }
 
 RotationSamples draw_ordinary(Source& source, int64_t count, int64_t n) {

@@ -24,6 +24,8 @@ refuse "GiB" --task gyroscope --preset smoke --dim 10000000
 config() { echo "$1" >"$work/c.json"; shift; refuse "$@" --config "$work/c.json"; }
 config '[]' "must be a JSON object"
 config 'null' "must be a JSON object"
+config '{"task": "stability", "preset": 7}' "c.json: preset must be a string"
+config '{"data": 7}' "c.json: data must be a string"
 config '{"task": "stability", "train": {"lr": null}}' null
 config '{"task": "stability", "train": {"learning_rate": 1}}' "there are:"
 config '{"task": "stability", "train": {"iteratons": 1}}' "did you mean 'iterations'"
@@ -88,4 +90,16 @@ expect_exit 0 "$edelta" train "${task[@]}" --model gpt --width 8 --iterations 10
 expect_exit 0 "$edelta" eval "$strange" --json
 cp -r "$work/planes" "$strange-data"
 expect_exit 2 "$edelta" train --model gpt --width 8 --data "$strange-data" --out "$work/refused"; one_line UTF-8
+# Noise that leaves no numbers; a file where a folder is to be; a flag that would do nothing; repetitions that are none.
+expect_exit 2 "$edelta" data stability --out "$work/loud" --dim 4 --steps 4 --train 2 --val 2 --noise 1e39; one_line noise
+[ ! -e "$work/loud" ] || fail "refused data left a folder"
+echo file >"$work/file"
+for out in file file/x; do
+  expect_exit 2 "$edelta" train "${task[@]}" --model gpt --width 8 --iterations 10 --out "$work/$out"; one_line "a file is in the way"
+  expect_exit 2 "$edelta" reproduce theorems --preset smoke --out "$work/$out"; one_line "$work/$out"
+done
+expect_exit 2 "$edelta" params --target gpt; one_line --match
+expect_exit 2 "$edelta" depth --iterations -1; one_line 1000000000
+expect_exit 0 "$edelta" reflect --operators ddl,ddl --samples 8,8 --seeds 1,1 --iterations 5 --json
+[ "$(grep -c '"seed": 1' "$work/stdout")" = 1 ] || { cat "$work/stdout"; fail "one training counts as several"; }
 echo "arguments are taken as they are meant"

@@ -76,8 +76,9 @@ class TokenOperatorTest : public testing::TestWithParam<std::tuple<int64_t, int6
   const TokenOperatorShape shape{tokens, n, stride};
 };
 
+// With the largest scale float32's exponentials do not reach from one logit to the other.
 TEST_P(TokenOperatorTest, SinkhornMatchesTheDefinition) {
-  for (const float scale : {1.0F, 4.0F}) {
+  for (const float scale : {1.0F, 4.0F, 60.0F}) {
     const Logits logits(tokens, n, stride, 2 * entries, scale);
     const auto dh = random_values(tokens * entries, 8);
     const Function f = [&](const Values& z) { return sinkhorn(z, n, 20); };

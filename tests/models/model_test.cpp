@@ -145,7 +145,9 @@ TEST_P(EveryArchitecture, ComputedAgainHasTheSameBits) {
           ASSERT_EQ(kept.size(), again.size());
           for (size_t i = 0; i < kept.size(); ++i) {
             ASSERT_EQ(kept[i].defined(), again[i].defined()) << i;
-            if (kept[i].defined()) EXPECT_TRUE(torch::equal(kept[i], again[i])) << i;
+            if (kept[i].defined()) {
+              EXPECT_TRUE(torch::equal(kept[i], again[i])) << i;
+            }
           }
         }
       }

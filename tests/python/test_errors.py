@@ -141,6 +141,14 @@ def test_wrong_modules():
         (lambda: make(16, 4, layer, channels="middle"), ValueError, "channels is 'middle'"),
         (lambda: edelta.nn.DeltaResidual(16, layer, pool="none"), ValueError, "pool is 'none'"),
         (lambda: edelta.nn.Attention(16, 3), ValueError, "must divide the width"),
+        (lambda: edelta.nn.Attention(16, 0), ValueError, "heads is 0"),
+        (lambda: edelta.nn.Attention(16, -2), ValueError, "heads is -2"),
+        (lambda: make(16, 4, layer, norm="ln"), TypeError, "norm must be an nn.Module, not str"),
+        (lambda: edelta.nn.JPMHCResidual(16, 4, nn.Linear(4, 4), alpha=math.nan), ValueError, "alpha is nan"),
+        (lambda: edelta.nn.JPMHCResidual(16, 4, nn.Linear(4, 4), iterations=2.5), TypeError, "whole number"),
+        (lambda: edelta.nn.MHCResidual(16, 4, layer, iterations=-1), ValueError, "iterations is -1"),
+        (lambda: edelta.data.generate("near-pi", theta=math.nan), ValueError, "theta is nan"),
+        (lambda: edelta.data.generate("near-pi", theta=object()), TypeError, "theta must be a number"),
         (lambda: edelta.nn.MLP(16, dropout=1.0), ValueError, "below 1"),
         (lambda: edelta.functional.hybrid(*(torch.rand(4),) * 5, blend="no"), ValueError, "blend is 'no'"),
         (lambda: edelta.functional.cayley(*(torch.rand(4),) * 3, field="no"), ValueError, "field is 'no'"),
@@ -154,7 +162,10 @@ def test_wrong_modules():
             block(x)
     with pytest.raises(RuntimeError, match="floating dtype"):
         block(torch.zeros(2, 3, 16, dtype=torch.int64))
-    for gives, kind, message in ((8, ValueError, "gave 8 channels where it saw 16"), (None, TypeError, "gave a tuple")):
+    for gives, kind, message in (
+        (8, ValueError, r"gave the shape \[2, 3, 8\] where it saw \[2, 3, 16\]"),
+        (None, TypeError, "gave a tuple"),
+    ):
         with pytest.raises(kind, match=message):
             make(16, 4, Giving(gives))(torch.randn(2, 3, 16))
     with pytest.raises(RuntimeError, match="but x is|is Float|is Double|is float|is double|dtype"):
@@ -168,3 +179,35 @@ def test_a_failed_choice_of_implementation_changes_nothing():
     with pytest.raises(RuntimeError):
         edelta.implementation("quick")
     assert torch.ops.edelta.implementation() == before
+
+
+class Swapped(nn.Module):
+    def forward(self, x):
+        return x.transpose(0, 1)
+
+
+def test_a_layer_that_gives_another_shape_is_refused():
+    """Also where there are as many numbers in it, or as many channels."""
+    for block, x, message in (
+        (edelta.nn.PlainResidual(16, Swapped()), torch.randn(2, 3, 16), r"\[3, 2, 16\] where it saw \[2, 3, 16\]"),
+        (edelta.nn.PlainResidual(16, Swapped(), norm=nn.Identity()), torch.randn(2, 3, 16), "where it saw"),
+        (
+            edelta.nn.PlainResidual(16, nn.Conv1d(16, 16, 3), channels="first"),
+            torch.randn(2, 16, 9),
+            r"\[2, 16, 7\] where it saw \[2, 16, 9\]",
+        ),
+    ):
+        with pytest.raises(ValueError, match=message):
+            block(x)
+
+
+def test_an_implementation_may_be_used_again():
+    before = torch.ops.edelta.implementation()
+    choice = edelta.implementation("composite")
+    for _ in range(2):
+        with choice:
+            assert torch.ops.edelta.implementation() == "composite"
+            with choice:
+                assert torch.ops.edelta.implementation() == "composite"
+            assert torch.ops.edelta.implementation() == "composite"
+        assert torch.ops.edelta.implementation() == before

@@ -1,5 +1,6 @@
 """Whole models: the program's outputs, files that both read, traces, golden traces."""
 
+import copy
 import json
 
 import edelta
@@ -384,6 +385,27 @@ def test_a_step_of_training():
     assert losses["task"].item() < 0.9 * first
 
 
+@pytest.mark.parametrize("model", ["gpt", "ddl", "mhc", "jpmhc", "edelta", "edelta-stream"])
+def test_what_takes_a_parts_place_computes_and_is_saved(model, tmp_path):
+    made = spread(edelta.Transformer(model=model, pool="prefix", **SMALL) if model not in ("gpt", "mhc", "jpmhc")
+                  else edelta.Transformer(model=model, **SMALL))
+    x, _ = batch_for(made)
+    block = made.transformer["h"][0]
+    for name, part in list(block.named_children()):
+        before = made(x)
+        other = copy.deepcopy(part)
+        with torch.no_grad():
+            for p in other.parameters():
+                p.mul_(1.5).add_(0.01)
+        setattr(block, name, other)
+        found = made(x)
+        assert not torch.equal(found, before), name
+        assert {id(p) for p in other.parameters()} <= {id(p) for p in made.parameters()}
+    edelta.save(made, tmp_path / "x.safetensors")
+    torch.testing.assert_close(edelta.load(tmp_path / "x.safetensors")(x), made(x), rtol=0, atol=0)
+    torch.testing.assert_close(copy.deepcopy(made)(x), made(x), rtol=0, atol=0)
+
+
 def test_wrong_files_and_configurations(runs, tmp_path):
     with pytest.raises(RuntimeError, match="n_streams|streams"):
         edelta.Transformer(model="edelta", n_embd=16, n_streams=3)
@@ -413,6 +435,8 @@ def test_wrong_files_and_configurations(runs, tmp_path):
         model(torch.randn(1, 13, 5))
     with pytest.raises(ValueError, match=r"\[B, T, 5\]"):
         model(torch.randn(1, 3, 4))
+    with pytest.raises(ValueError, match=r"y must have the shape of x, \[2, 3, 5\], not \[1, 5\]"):
+        model.losses(torch.randn(2, 3, 5), torch.randn(1, 5))
     tokens = edelta.Transformer(model="gpt", head="token", **SMALL)
     with pytest.raises(ValueError, match="int64"):
         tokens(torch.randn(1, 3))

@@ -7,6 +7,7 @@ import edelta
 import pytest
 import torch
 from torch import nn
+from torch.nn.utils import prune
 from torch.utils.checkpoint import checkpoint
 
 DIM, STREAMS = 16, 4
@@ -236,6 +237,28 @@ def test_collapsed_streams_are_seen():
     assert block.operators(x).applied == pytest.approx(0, abs=1e-6)
 
 
+def test_a_stream_of_zeros_has_no_part_in_the_cosine():
+    still = edelta.nn.JPMHCResidual(DIM, STREAMS, narrow_layer(), alpha=0.0)
+    equal = torch.randn(1, 1, DIM // STREAMS).repeat(1, 1, STREAMS)
+    assert still.operators(equal).stream_cosine == pytest.approx(1)
+    assert still.operators(torch.cat([equal, torch.zeros_like(equal)], 1)).stream_cosine == pytest.approx(0.5)
+    one_is_zero = equal.clone()
+    one_is_zero[..., : DIM // STREAMS] = 0
+    assert still.operators(one_is_zero).stream_cosine == pytest.approx(0.5)
+
+
+def test_bfloat16():
+    for name, module in all_modules().items():
+        x = torch.randn(2, 5, DIM).bfloat16().float()
+        with torch.no_grad():
+            for p in module.parameters():
+                p.copy_(p.bfloat16())
+        expected = module(x)
+        found = copy.deepcopy(module).bfloat16()(x.bfloat16())
+        assert found.dtype == torch.bfloat16
+        torch.testing.assert_close(found.float(), expected, rtol=0.05, atol=0.05, msg=name)
+
+
 def test_looking_does_not_take_the_gate_away():
     block = hybrid()
     x = torch.randn(2, 5, DIM)
@@ -399,6 +422,47 @@ def test_norms_and_enclosed_layers_are_heard():
             torch.testing.assert_close(block(x), expected, rtol=1e-5, atol=1e-5)
             assert heard == [1]
             handle.remove()
+
+
+class Shifted(nn.Linear):
+    def forward(self, x):
+        return super().forward(x) + 3
+
+
+def test_what_a_map_has_become_is_what_is_computed():
+    """A map inside a layer that is exchanged, or is pruned, or has a forward of its own."""
+    x = torch.randn(2, 5, DIM)
+    for layer in (edelta.nn.MLP(DIM), edelta.nn.Attention(DIM, 2)):
+        block = edelta.nn.PlainResidual(DIM, layer)
+        before = block(x)
+        shifted = Shifted(layer.c_proj.in_features, DIM, bias=False)
+        shifted.weight = layer.c_proj.weight
+        layer.c_proj = shifted
+        torch.testing.assert_close(block(x), before + 3, rtol=1e-5, atol=1e-5)
+        torch.testing.assert_close(layer(x), layer.around(x, *[None] * 5, 1) + 3, rtol=1e-5, atol=1e-5)
+    linear = nn.Linear(DIM, DIM)
+    block, own = edelta.nn.PlainResidual(DIM, linear), linear.forward
+    linear.forward = lambda t: own(t) * 0
+    torch.testing.assert_close(block(x), x)
+    for block, part in (
+        (edelta.nn.PlainResidual(DIM, edelta.nn.MLP(DIM)), lambda b: b.branch.c_fc),
+        (hybrid(edelta.nn.MLP(DIM)), lambda b: b.h_pre[0]),
+        (hybrid(nn.Tanh()), lambda b: b.h_post[0]),
+    ):
+        prune.l1_unstructured(part(block), "weight", amount=0.5)
+        assert (part(block).weight == 0).float().mean() == 0.5
+        for _ in range(2):  # the second step would meet the first one's graph
+            block(x).square().mean().backward()
+        gradient = part(block).weight_orig.grad
+        assert ((gradient == 0) == (part(block).weight_mask == 0)).all()
+
+
+def test_attention_takes_the_same_shapes_whoever_listens():
+    for shape in ((2, DIM), (2, 3, DIM), (2, 3, 4, DIM)):
+        block, x = hybrid(edelta.nn.Attention(DIM, 2)), torch.randn(shape)
+        expected = block(x)
+        block.branch.register_forward_hook(lambda *_: None)
+        torch.testing.assert_close(block(x), expected, rtol=1e-5, atol=1e-5)
 
 
 def test_a_layer_and_a_norm_may_be_exchanged():

@@ -113,6 +113,21 @@ TEST(BrokenCayley, ScaledIsNoRotation) {
   }
 }
 
+// However few samples there are, one of them turns.
+TEST(BrokenCayley, TurningTooFarShowsInOneSample) {
+  OperatorsUnderTest op;
+  op.cayley_matrix = [](const Tensor& u, const Tensor& v, const Tensor& beta) {
+    const Tensor q = ops::cayley_matrix(u, v, beta);
+    return 1.01 * q - 0.01 * test::identity_like(q);
+  };
+  for (const int64_t seed : {1, 2, 3, 4, 5}) {
+    const auto report = verify_theorems({.samples = 1, .sizes = {4}, .seed = seed}, op);
+    const auto row = std::find_if(report.rows.begin(), report.rows.end(),
+                                  [](const auto& each) { return each.id == "orthogonality"; });
+    EXPECT_FALSE(row->holds()) << seed;
+  }
+}
+
 // The polynomial without the care for nearly parallel vectors and large β.
 TEST(BrokenCayley, NaiveFormFailsAtTheExtremesOnly) {
   OperatorsUnderTest op;

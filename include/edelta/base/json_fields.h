@@ -80,10 +80,11 @@ namespace json_fields {
 // What a number of this type can be, for messages.
 template <class T>
 std::string wanted_number() {
+  if constexpr (std::is_unsigned_v<T>) {
+    return fmt::format("a whole number from 0 to {}", std::numeric_limits<T>::max());
+  }
   if constexpr (std::is_integral_v<T>) {
-    return fmt::format("a whole number{} of at most {} digits",
-                       std::is_unsigned_v<T> ? ", 0 or more," : "",
-                       std::numeric_limits<T>::digits10);
+    return fmt::format("a whole number of at most {} digits", std::numeric_limits<T>::digits10);
   }
   return "a number";
 }

@@ -18,6 +18,13 @@ def whole_number(name: str, value: object) -> int:
         raise TypeError(f"{name} must be a whole number, not {type(value).__name__}") from None
 
 
+def count(name: str, value: int) -> int:
+    value = whole_number(name, value)
+    if value < 0:
+        raise ValueError(f"{name} is {value}; it must not be negative")
+    return value
+
+
 def hidden_width(hidden: int) -> int:
     hidden = whole_number("hidden", hidden)
     if hidden < 1:

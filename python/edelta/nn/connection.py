@@ -25,7 +25,7 @@ class Operators:
     orthogonality_error  ‖GᵀG − I‖ at its largest
     applied              |G x − x|/|x|: 0 would mean that the operator does nothing; None without x
     stream_cosine        the mean cosine between a token's streams after the operator: 1 means that they have collapsed
-                         into one direction; None without x
+                         into one direction (a stream that is zero has no part in it); None without x
     gradient_norm        of the operator's parameters, after a backward pass: 0 would mean that it does not learn;
                          None before
 
@@ -112,8 +112,9 @@ class Connection(nn.Module):
         dim, streams = whole_number("dim", dim), whole_number("streams", streams)
         if branch is None:
             raise TypeError("branch is missing: the layer that the connection is around")
-        if not isinstance(branch, nn.Module):
-            raise TypeError(f"branch must be an nn.Module, not {type(branch).__name__}")
+        for name, part in (("branch", branch), ("norm", norm)):
+            if part is not None and not isinstance(part, nn.Module):
+                raise TypeError(f"{name} must be an nn.Module, not {type(part).__name__}")
         if dim < 1 or streams < 1 or dim % streams != 0:
             raise ValueError(f"streams is {streams}; it must divide dim, which is {dim}")
         if channels not in ("last", "first"):
@@ -171,7 +172,7 @@ class Connection(nn.Module):
             y = self.branch(self._from_tokens(self.norm(x), shape))
         else:
             y = self.branch(self.norm(self._from_tokens(x, shape)))
-        return self._as_tokens(y, x)
+        return self._as_tokens(y, x, shape)
 
     def _norm_is_bare(self) -> bool:
         if torch.jit.is_scripting():
@@ -184,7 +185,7 @@ class Connection(nn.Module):
         if torch.jit.is_scripting():
             return True
         elif self.encloses:
-            return self._norm_is_bare() and is_bare(self.branch)
+            return self._norm_is_bare() and is_bare(self.branch) and self.branch.has_plain_maps()
         else:
             return self._norm_is_bare() and (is_mlp(self.branch) if self.around_mlp else is_linear(self.branch))
 
@@ -228,15 +229,17 @@ class Connection(nn.Module):
                 )
         return None
 
-    def _as_tokens(self, y: Tensor, x: Tensor) -> Tensor:
-        """What a layer made of tokens x, as tokens."""
+    def _as_tokens(self, y: Tensor, x: Tensor, shape: List[int]) -> Tensor:
+        """What a layer made of tokens x of an input of that shape, as tokens."""
         if not torch.jit.is_scripting():
             self._require_tensor(y)
+        width = x.size(-1)
+        seen = [shape[0], width] + shape[2:] if self.channels_first else shape[:-1] + [width]
+        if list(y.shape) != seen:
+            raise ValueError(f"the layer gave the shape {list(y.shape)} where it saw {seen}")
         if self.channels_first:
             y = y.movedim(1, -1)
-        if y.size(-1) != x.size(-1):
-            raise ValueError(f"the layer gave {y.size(-1)} channels where it saw {x.size(-1)}")
-        return y.reshape(x.size(0), x.size(1), y.size(-1))
+        return y.reshape(x.size(0), x.size(1), width)
 
     @torch.jit.unused
     def _require_tensor(self, y: Any) -> None:
@@ -301,7 +304,8 @@ class Connection(nn.Module):
         if n > 1:
             streams = nn.functional.normalize(y.reshape(-1, n, y.size(-1) // n).double(), dim=-1)
             cosines = streams @ streams.transpose(-2, -1)
-            found.stream_cosine = ((cosines.sum((-2, -1)) - n) / (n * (n - 1))).mean().item()
+            of_pairs = cosines.sum((-2, -1)) - cosines.diagonal(dim1=-2, dim2=-1).sum(-1)
+            found.stream_cosine = (of_pairs / (n * (n - 1))).mean().item()
 
     def extra_repr(self) -> str:
         layout = "first" if self.channels_first else "last"

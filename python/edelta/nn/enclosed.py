@@ -108,9 +108,9 @@ def around_mlp(
 
 
 def is_bare(module: nn.Module) -> bool:
-    """Nobody listens to its calls."""
+    """Nobody listens to its calls, and it has no forward of its own."""
     kinds = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
-    return not any(getattr(module, kind, None) for kind in kinds)
+    return "forward" not in vars(module) and not any(getattr(module, kind, None) for kind in kinds)
 
 
 def is_linear(branch: nn.Module) -> bool:
@@ -130,3 +130,14 @@ def is_mlp(branch: nn.Module) -> bool:
         and is_bare(branch[1])
         and is_linear(branch[2])
     )
+
+
+@torch.jit.ignore
+def matrix_of(linear: nn.Module) -> Tensor:
+    """The matrix of a map without a bias. One that is no longer PyTorch's own Linear, because it is pruned, say, is
+    asked what it makes of the identity."""
+    weight: Tensor = linear.weight
+    if is_linear(linear):
+        return weight
+    made: Tensor = linear(torch.eye(weight.size(1), dtype=weight.dtype, device=weight.device))
+    return made.t()

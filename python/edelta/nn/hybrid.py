@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from .. import functional
 from .checks import finite, hidden_width
 from .connection import Connection
+from .enclosed import matrix_of
 from .generators import FixedGenerator, JointGenerator, NetGenerator
 from .nets import check_pool, pooled
 from .router import Router
@@ -230,13 +231,21 @@ class HybridResidual(_Geometric):
     def _pre(self) -> Optional[Tensor]:
         product: Optional[Tensor] = None
         for factor in self.h_pre:
-            product = factor.weight if product is None else factor.weight.matmul(product)
+            if torch.jit.is_scripting():
+                matrix = factor.weight
+            else:
+                matrix = matrix_of(factor)
+            product = matrix if product is None else matrix.matmul(product)
         return product
 
     def _post(self) -> Optional[Tensor]:
         product: Optional[Tensor] = None
         for factor in self.h_post:
-            product = factor.weight if product is None else factor.weight.matmul(product)
+            if torch.jit.is_scripting():
+                matrix = factor.weight
+            else:
+                matrix = matrix_of(factor)
+            product = matrix if product is None else matrix.matmul(product)
         return product
 
     def connect(self, x: Tensor, shape: List[int]) -> Tensor:
@@ -258,8 +267,9 @@ class HybridResidual(_Geometric):
         elif self.own_norm:
             inner = torch.ops.edelta.linear(self.norm(x), pre)
         else:
-            inner = torch.ops.edelta.linear(self._as_tokens(self.norm(self._from_tokens(x, shape)), x), pre)
-        return self._as_tokens(self.branch(self._from_tokens(inner, shape)), x)
+            normed = self._as_tokens(self.norm(self._from_tokens(x, shape)), x, shape)
+            inner = torch.ops.edelta.linear(normed, pre)
+        return self._as_tokens(self.branch(self._from_tokens(inner, shape)), x, shape)
 
 
 class HybridStreamResidual(_Geometric):

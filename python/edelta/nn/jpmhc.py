@@ -5,6 +5,7 @@ from typing import List, Optional
 import torch
 from torch import Tensor, nn
 
+from .checks import count, finite
 from .connection import Connection
 from .router import Router
 
@@ -35,6 +36,7 @@ class JPMHCResidual(Connection):
         channels: str = "last",
     ) -> None:
         super().__init__(dim, streams, branch, norm, channels, narrow=True)
+        alpha, iterations = finite("alpha", alpha), count("iterations", iterations)
         self.jpmhc = Router(dim, streams, 3, "fused_proj", projection_init, init_std, alpha, iterations)
 
     def residual(self, x: Tensor) -> Tensor:

@@ -5,6 +5,7 @@ from typing import List, Optional, Tuple
 import torch
 from torch import Tensor, nn
 
+from .checks import count
 from .connection import Connection
 from .norm import RMSNorm
 
@@ -66,7 +67,7 @@ class MHCResidual(Connection):
         channels: str = "last",
     ) -> None:
         super().__init__(dim, streams, branch, norm, channels, narrow=False)
-        self.mhc = _Mixer(dim, streams, iterations, init_std)
+        self.mhc = _Mixer(dim, streams, count("iterations", iterations), init_std)
 
     def residual(self, x: Tensor) -> Tensor:
         _, _, h_res = self.mhc(x)

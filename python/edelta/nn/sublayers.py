@@ -5,14 +5,15 @@ from typing import Optional
 import torch
 from torch import Tensor, nn
 
-from .enclosed import around_mlp, enter, leave
+from .checks import whole_number
+from .enclosed import around_mlp, enter, is_linear, leave
 
 
 class SubLayer(nn.Module):
     """A layer that takes a connection's norm, projections and residual inside: ``around``.
 
-    A connection calls that in place of the layer itself, unless somebody listens to the layer or the norm. Hooks on the
-    maps inside are not called.
+    A connection calls that in place of the layer itself, unless somebody listens to the layer or the norm, or the maps
+    inside are no longer PyTorch's own: then the layer is called, and calls its maps.
     """
 
     def __init__(self, dropout: float) -> None:
@@ -20,6 +21,15 @@ class SubLayer(nn.Module):
         if not 0 <= dropout < 1:
             raise ValueError(f"dropout is {dropout}; it must be at least 0 and below 1")
         self.dropout = dropout
+
+    @torch.jit.unused
+    def has_plain_maps(self) -> bool:
+        """Whether all maps inside are what they were made as, so that their weights may be used in their place."""
+        return all(is_linear(part) for part in self.children())
+
+    @torch.jit.unused
+    def _dropped(self, y: Tensor) -> Tensor:
+        return torch.ops.edelta.drop(y, self._drops(), self._key(), 0)
 
     def _drops(self) -> float:
         return self.dropout if self.training else 0.0
@@ -33,7 +43,7 @@ class SubLayer(nn.Module):
 class MLP(SubLayer):
     """``W_proj GELU(W_fc x + b_fc) + b_proj``, width → 4·width → width, with the exact (erf) GELU.
 
-    x: [B, T, width].
+    x: [..., width].
     """
 
     def __init__(self, width: int, bias: bool = False, dropout: float = 0.0) -> None:
@@ -42,7 +52,12 @@ class MLP(SubLayer):
         self.c_proj = nn.Linear(4 * width, width, bias=bias)
 
     def forward(self, x: Tensor) -> Tensor:
-        return self.around(x, None, None, None, None, None, 1)
+        if torch.jit.is_scripting():
+            return self.around(x, None, None, None, None, None, 1)
+        elif self.has_plain_maps():
+            return self.around(x, None, None, None, None, None, 1)
+        else:
+            return self._dropped(self.c_proj(nn.functional.gelu(self.c_fc(x))))
 
     @torch.jit.export
     def around(
@@ -77,19 +92,30 @@ class MLP(SubLayer):
 class Attention(SubLayer):
     """Causal softmax attention: ``W_proj softmax(q kᵀ/√(width/heads)) v``, q, k, v = W_attn x.
 
-    x: [B, T, width].
+    x: [B, ..., width]; what is between are positions, in that order. x [B, width] has one.
     """
 
     def __init__(self, width: int, heads: int, bias: bool = False, dropout: float = 0.0) -> None:
         super().__init__(dropout)
-        if width % heads != 0:
+        heads = whole_number("heads", heads)
+        if heads < 1 or width % heads != 0:
             raise ValueError(f"heads is {heads}; it must divide the width, which is {width}")
         self.heads = heads
         self.c_attn = nn.Linear(width, 3 * width, bias=bias)
         self.c_proj = nn.Linear(width, width, bias=bias)
 
     def forward(self, x: Tensor) -> Tensor:
-        return self.around(x, None, None, None, None, None, 1)
+        tokens = x.unsqueeze(1) if x.dim() == 2 else x.flatten(1, -2)
+        if torch.jit.is_scripting():
+            y = self.around(tokens, None, None, None, None, None, 1)
+        elif self.has_plain_maps():
+            y = self.around(tokens, None, None, None, None, None, 1)
+        else:
+            mixed = torch.ops.edelta.causal_attention(
+                self.c_attn(tokens), self.heads, self._drops(), self._key(), 0
+            )
+            y = self._dropped(self.c_proj(mixed))
+        return y.reshape(x.shape)
 
     @torch.jit.export
     def around(
