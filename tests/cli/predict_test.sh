@@ -58,9 +58,10 @@ expect_exit 2 "$edelta" predict "$work/run" --input "$work/absent.npy" --out "$w
 expect_exit 2 "$edelta" predict "$work/nowhere" --input "$x" --out "$work/none.npy"; one_line config.json
 expect_exit 1 "$edelta" predict "$work/run" --input "$x" --out "$work/absent/y.npy"; one_line absent
 # Finite numbers that are too large for the model.
+"$edelta" train --model edelta-stream --pool prefix --data "$work/data" --preset smoke --width 16 --iterations 5 --out "$work/geometric" >/dev/null 2>&1
 npy '(1, 1, 6)' "$(repeated 6 '\x99\x76\x96\x7e')" >"$work/huge.npy"
-expect_exit 1 "$edelta" predict "$work/run" --input "$work/huge.npy" --out "$work/none.npy"; one_line "not finite"
+expect_exit 1 "$edelta" predict "$work/geometric" --input "$work/huge.npy" --out "$work/none.npy"; one_line "not finite"
 [ ! -e "$work/none.npy" ] || fail "what is not finite was written"
-expect_exit 1 "$edelta" predict "$work/run" --input "$work/huge.npy" --out -; one_line "not finite"
+expect_exit 1 "$edelta" predict "$work/geometric" --input "$work/huge.npy" --out -; one_line "not finite"
 [ ! -s "$work/stdout" ] || fail "what is not finite was printed"
 echo "predictions are those that eval measures"
