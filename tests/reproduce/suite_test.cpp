@@ -243,7 +243,7 @@ TEST(RunPlan, MeasurementsAreThePresets) {
     }
   }
   EXPECT_EQ(reflections, static_cast<int64_t>(probes::reflection_operator_names().size()));
-  EXPECT_EQ(depths, 7);
+  EXPECT_EQ(depths, 9);
 }
 
 TEST(Runner, ManifestGrowsAndKeepsItsPreset) {

@@ -28,6 +28,10 @@ const std::vector<Variant>& variants() {
       {.label = "jpmhc", .model = "jpmhc"},
       {.label = "edelta", .model = "edelta"},
       {.label = "edelta (cayley)", .model = "edelta", .settings = {{"branch", "cayley"}}},
+      {.label = "edelta, no operator", .model = "edelta", .settings = {{"branch", "none"}}},
+      {.label = "edelta, no operator, no H",
+       .model = "edelta",
+       .settings = {{"branch", "none"}, {"projections", "off"}}},
       {.label = "edelta-stream", .model = "edelta-stream"}};
   return all;
 }
