@@ -91,8 +91,8 @@ TEST(Dataset, NamesTheFolderThatCannotBeMade) {
   const TemporaryFolder folder;
   base::write_text_atomically(folder / "file", "x");
   const Dataset data = generate(small_gyroscope());
-  expect_error<Failure>([&] { write_dataset(folder / "file/sub", data, small_gyroscope()); },
-                        (folder / "file").string());
+  expect_error<InputError>([&] { write_dataset(folder / "file/sub", data, small_gyroscope()); },
+                           (folder / "file").string());
 }
 
 TEST_F(UserFolder, NeedsNoTaskFile) {

@@ -103,7 +103,8 @@ TEST(TaskOptions, RejectsOtherImpossibleValues) {
   expect_rejected(R"({"task": "gyroscope", "planes": "some"})", "planes", "random, first or all");
   expect_rejected(R"({"task": "gyroscope", "seed": -1})", "seed", "whole number");
   expect_rejected(R"({"task": "gyroscope", "seed": 1.5})", "seed", "whole number");
-  expect_rejected(R"({"task": "stability", "noise": -1})", "noise", "at least 0");
+  expect_rejected(R"({"task": "stability", "noise": -1})", "noise", "0 to 1e+15");
+  expect_rejected(R"({"task": "stability", "noise": 1e39})", "noise", "0 to 1e+15");
   expect_rejected(R"({"task": "stability", "noise": true})", "noise", "a number");
 }
 

@@ -154,9 +154,9 @@ TEST(CrossEntropy, RefusesTargetsOutsideTheVocabulary) {
       const auto evaluate = [&] { loss_of(a, torch::full({1, 3}, wrong, torch::kInt64)); };
       test::expect_error<InputError>(evaluate, "target is " + std::to_string(wrong), "-1 to 10");
     }
-    test::expect_error<InputError>([&] { loss_of(a, torch::zeros({1, 2}, torch::kInt64)); },
+    test::expect_error<c10::Error>([&] { loss_of(a, torch::zeros({1, 2}, torch::kInt64)); },
                                    "shape");
-    test::expect_error<InputError>([&] { loss_of(a, torch::zeros({1, 3})); }, "int64");
+    test::expect_error<c10::Error>([&] { loss_of(a, torch::zeros({1, 3})); }, "int64");
   }
 }
 

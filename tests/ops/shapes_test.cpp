@@ -58,11 +58,12 @@ const std::vector<Wrong>& wrong_calls() {
        [] { mlp(random({2, 5, 16}), {}, {random({32, 16}), {}}, {random({16, 31}), {}}); },
        "proj_weight must have the shape [out, hidden]"},
       {"attention: thirds", [] { causal_attention(random({2, 5, 17}), 4); }, "qkv must have"},
-      {"attention: heads", [] { causal_attention(random({2, 5, 18}), 4); }, "multiple of the heads"},
+      {"attention: heads", [] { causal_attention(random({2, 5, 18}), 4); },
+       "multiple of the heads"},
       {"attention: no heads", [] { causal_attention(random({2, 5, 18}), 0); }, "qkv must have"},
       {"drop", [] { drop(random({2, 0}), {.probability = 0.5}); }, "x has nothing in dimension -1"},
-      {"embedding: positions",
-       [] { embedding(indices({2, 5}), random({7, 4}), random({4, 4})); }, "fewer positions"},
+      {"embedding: positions", [] { embedding(indices({2, 5}), random({7, 4}), random({4, 4})); },
+       "fewer positions"},
       {"embedding: width", [] { embedding(indices({2, 3}), random({7, 4}), random({4, 5})); },
        "positions must have the shape"},
       {"cross-entropy: targets",
@@ -82,9 +83,7 @@ const std::vector<Wrong>& wrong_calls() {
       {"aggregate", [] { stream_aggregate(random({2, 5, 5}), random({2, 5, 16})); },
        "the width of x must be a multiple"},
       {"update: y",
-       [] {
-         stream_update({}, random({2, 5, 16}), random({2, 5, 4}), random({2, 5, 5}));
-       },
+       [] { stream_update({}, random({2, 5, 16}), random({2, 5, 4}), random({2, 5, 5})); },
        "y must have the shape [B, T, d] = [2, 5, 4]"},
       {"sinkhorn", [] { sinkhorn(random({3, 4})); }, "z must have the shape [..., n, n]"},
       {"iterative Cayley", [] { iterative_cayley(random({3, 4}), {}); }, "[..., n, n]"},
@@ -93,7 +92,9 @@ const std::vector<Wrong>& wrong_calls() {
        [] { route(random({2, 5, 16}), {random({16}), {}}, {random({40, 16}), {}}, 4, {}); },
        "weight must have the shape [2·n² or 3·n², D]"},
       {"route: bias",
-       [] { route(random({2, 5, 16}), {random({16}), {}}, {random({32, 16}), random({3})}, 4, {}); },
+       [] {
+         route(random({2, 5, 16}), {random({16}), {}}, {random({32, 16}), random({3})}, 4, {});
+       },
        "route: bias"},
       {"pool over the sequence", [] { pool(random({2, 16}), Pool::sequence); },
        "x must have the shape [B, T, D]"},
@@ -109,12 +110,12 @@ const std::vector<Wrong>& wrong_calls() {
        [] { normed_swiglu(random({2, 5, 8}), random({32, 8}), random({7, 16}), 1e-5); },
        "normed_swiglu: down"},
       {"SwiGLU over positions",
-       [] { normed_swiglu_over_positions(random({2, 5, 8}), random({32, 8}), random({8, 16}), 1e-5); },
+       [] {
+         normed_swiglu_over_positions(random({2, 5, 8}), random({32, 8}), random({8, 16}), 1e-5);
+       },
        "normed_swiglu_over_positions: down"},
       {"whole attention: tables",
-       [] {
-         whole_attention(random({2, 5, 24}), 2, rotary_tables(4, 4, 1e4, torch::kFloat32));
-       },
+       [] { whole_attention(random({2, 5, 24}), 2, rotary_tables(4, 4, 1e4, torch::kFloat32)); },
        "cos must have the shape [T, size of a head] = [5, 4], not [4, 4]"},
       {"hybrid of a token", [] { token_hybrid(random({2, 5, 8}), random({2, 5, 17}), 4); },
        "parameters must have the shape"},

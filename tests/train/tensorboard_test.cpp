@@ -195,7 +195,7 @@ TEST(TensorBoardLog, TellsReadersWhereARunBegins) {
 TEST(TensorBoardLog, FailsWhereItCannotWrite) {
   const test::TemporaryFolder folder;
   std::filesystem::create_symlink("/nowhere/at/all", folder / "gone");
-  EXPECT_THROW(TensorBoardLog(folder / "gone", 0), Failure);
+  EXPECT_THROW(TensorBoardLog(folder / "gone", 0), InputError);
 }
 
 }  // namespace
