@@ -65,15 +65,19 @@ void Arguments::require_sizes(const char* name, const SymSizes& sizes, const cha
 void Arguments::require_size(const char* name, int64_t dim, const c10::SymInt& size,
                              const char* meaning) const {
   const Tensor& tensor = at(name);
-  TORCH_CHECK(tensor.sym_size(dim) == size, "edelta::", op_, ": ", name, " must have the shape ",
+  TORCH_CHECK(size_of(tensor, dim) == size, "edelta::", op_, ": ", name, " must have the shape ",
               meaning, ", so that dimension ", dim, " is ", size, ", not the shape ",
               shape_text(tensor.sym_sizes()));
 }
 
 void Arguments::require_nonzero(const char* name, int64_t dim) const {
   const Tensor& tensor = at(name);
-  TORCH_CHECK(tensor.sym_size(dim) != 0, "edelta::", op_, ": ", name, " has nothing in dimension ",
+  TORCH_CHECK(size_of(tensor, dim) != 0, "edelta::", op_, ": ", name, " has nothing in dimension ",
               dim, ": its shape is ", shape_text(tensor.sym_sizes()));
+}
+
+c10::SymInt size_of(const Tensor& tensor, int64_t dim) {
+  return tensor.sym_sizes()[static_cast<size_t>(c10::maybe_wrap_dim(dim, tensor.dim()))];
 }
 
 SymSizes leading(const Tensor& tensor, int64_t count) {

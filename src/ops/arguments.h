@@ -41,6 +41,10 @@ class Arguments {
   std::vector<Argument> arguments_;
 };
 
+// One of a tensor's sizes. (sym_size is an op of the dispatcher's, which takes as long as a check
+// of everything else.)
+c10::SymInt size_of(const torch::Tensor& tensor, int64_t dim);
+
 // The sizes but for the last `count`, and others behind them.
 SymSizes leading(const torch::Tensor& tensor, int64_t count = 1);
 SymSizes leading_with(const torch::Tensor& tensor, std::initializer_list<c10::SymInt> last,
