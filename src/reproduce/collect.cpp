@@ -46,7 +46,8 @@ MachineSummary machine_of(RunArchive& archive, const std::vector<Experiment>& ch
                .threads = {},
                .isa = named(&MachineSummary::isa),
                .blas = named(&MachineSummary::blas),
-               .libtorch = named(&MachineSummary::libtorch)};
+               .libtorch = named(&MachineSummary::libtorch),
+               .edelta = named(&MachineSummary::edelta)};
   }
   machine.threads = archive.manifest().threads;
   return machine;
@@ -91,10 +92,11 @@ Results collect_results(const std::filesystem::path& path) {
   const std::vector<Experiment> chosen = select_experiments(manifest.names);
   std::set<std::string> failed;
   for (const auto& [name, reason] : folder.read_failures()) failed.insert(name);
+  const MachineSummary machine = machine_of(archive, chosen);
   Results results{.preset = manifest.preset,
                   .seeds = manifest.seeds,
-                  .version = kVersion,
-                  .machine = machine_of(archive, chosen),
+                  .version = machine.edelta.empty() ? kVersion : machine.edelta,
+                  .machine = machine,
                   .runs = progress(plan_steps(folder, manifest, chosen), failed),
                   .protocol = summarise_protocol(archive.preset(), chosen),
                   .differences = protocol_differences(),

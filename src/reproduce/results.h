@@ -36,12 +36,13 @@ struct MachineSummary {
   std::string cpu;
   std::optional<int64_t> threads;  // of a job
   std::string isa, blas, libtorch;
+  std::string edelta = {};  // its version, where it is known; that of all results is their own
 };
 
 struct Results {
   std::string preset;
   std::vector<uint64_t> seeds;
-  std::string version;  // of the library
+  std::string version;  // of the library, when the runs were made
   MachineSummary machine;
   Progress runs;
   std::optional<ProtocolSummary> protocol;

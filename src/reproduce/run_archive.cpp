@@ -47,6 +47,7 @@ MachineSummary summarise_machine(const json& machine) {
   read("simd", summary.isa);
   read("blas", summary.blas);
   read("libtorch", summary.libtorch);
+  read("edelta", summary.edelta);
   return summary;
 }
 

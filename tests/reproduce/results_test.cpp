@@ -203,8 +203,10 @@ TEST(Results, TablesCompareWithThePaper) {
 TEST(Results, AllMachinesOfTheRunsAreNamed) {
   const test::TemporaryFolder temporary;
   fake_runs(SuiteFolder(temporary.path()), {"quick", {1}, 1, {"main-stability"}}, {1e-6},
-            {{{"cpu", "test"}}, {{"cpu", "another"}, {"simd", "AVX2"}}});
-  const MachineSummary machine = collect_results(temporary.path()).machine;
+            {{{"cpu", "test"}, {"edelta", "0.1.0"}}, {{"cpu", "another"}, {"simd", "AVX2"}}});
+  const Results results = collect_results(temporary.path());
+  EXPECT_EQ(results.version, "0.1.0");
+  const MachineSummary& machine = results.machine;
   EXPECT_EQ(machine.cpu, "another and test");
   EXPECT_EQ(machine.isa, "AVX2");  // of the other it is not known
   EXPECT_EQ(machine.blas, "");
