@@ -41,8 +41,7 @@ class Arguments {
   std::vector<Argument> arguments_;
 };
 
-// One of a tensor's sizes. (sym_size is an op of the dispatcher's, which takes as long as a check
-// of everything else.)
+// One of a tensor's sizes, without the dispatcher, which sym_size would ask.
 c10::SymInt size_of(const torch::Tensor& tensor, int64_t dim);
 
 // The sizes but for the last `count`, and others behind them.
