@@ -44,11 +44,11 @@ def _warn_of_slow_blas() -> None:
             RuntimeWarning,
             stacklevel=3,
         )
-    core = torch.ops.edelta.better_blas_core()
-    if core:
+    core, better = torch.ops.edelta.better_blas_core()
+    if better:
         warnings.warn(
-            "OpenBLAS computes as for a CPU of 2004 (Prescott), some five times slower than this one can. "
-            f"Remedy: OPENBLAS_CORETYPE={core} python3 ...",
+            f"OpenBLAS computes as for an older CPU ({core}), some five times slower than this one can. "
+            f"Remedy: OPENBLAS_CORETYPE={better} python3 ...",
             RuntimeWarning,
             stacklevel=3,
         )

@@ -5,6 +5,7 @@
 #include "edelta/torch.h"
 
 #include <filesystem>
+#include <map>
 
 #include "kernels/cpu.h"
 
@@ -38,17 +39,33 @@ std::string told_by(const std::string& library, const char* function) {
   return told;
 }
 
-std::string better_core_than(const std::string& core) {
-  if (core != "Prescott") return "";
-  switch (kernels::isa_of_cpu()) {
-    case kernels::Isa::avx512:
-      return "SkylakeX";
-    case kernels::Isa::avx2:
-      return "Haswell";
-    case kernels::Isa::none:
-      break;
-  }
-  return "";
+// What OpenBLAS's loops for a core compute with. Of a core that is not named here nothing is known.
+std::optional<kernels::Isa> isa_of_core(const std::string& core) {
+  using kernels::Isa;
+  static const std::map<std::string, Isa> known{
+      {"Prescott", Isa::none},   {"Core2", Isa::none},        {"Penryn", Isa::none},
+      {"Nehalem", Isa::none},    {"Barcelona", Isa::none},    {"Sandybridge", Isa::none},
+      {"Haswell", Isa::avx2},    {"Excavator", Isa::avx2},    {"Zen", Isa::avx2},
+      {"SkylakeX", Isa::avx512}, {"Cooperlake", Isa::avx512}, {"SapphireRapids", Isa::avx512}};
+  const auto found = known.find(core);
+  if (found == known.end()) return std::nullopt;
+  return found->second;
+}
+
+// Compares the core that OpenBLAS computes as for with the CPU.
+void judge_core(Blas& blas) {
+  const kernels::Isa cpu = kernels::isa_of_cpu();
+  const kernels::Isa core = isa_of_core(blas.core).value_or(cpu);
+  if (core >= cpu) return;
+  blas.better_core = cpu == kernels::Isa::avx512 ? "SkylakeX" : "Haswell";
+  blas.much_older_core = core == kernels::Isa::none;
+}
+
+std::string warning_of_older_core(const Blas& blas) {
+  return fmt::format(
+      "warning: OpenBLAS computes as for an older CPU ({}), {} times slower than this one can; "
+      "remedy: OPENBLAS_CORETYPE={} in the environment",
+      blas.core, blas.much_older_core ? "some five" : "up to two", blas.better_core);
 }
 
 }  // namespace
@@ -68,7 +85,8 @@ Blas blas_in_use() {
   if (mentions("openblas")) {
     const std::string configuration = told_by(blas.library, "openblas_get_config");
     blas.name = configuration.empty() ? "OpenBLAS" : configuration;
-    blas.better_core = better_core_than(told_by(blas.library, "openblas_get_corename"));
+    blas.core = told_by(blas.library, "openblas_get_corename");
+    judge_core(blas);
   } else if (mentions("mkl")) {
     blas.name = "MKL";
   } else if (mentions("blis")) {
@@ -90,13 +108,14 @@ std::optional<std::string> blas_warning() {
         "remedy: apt-get install libopenblas-openmp-dev, then rebuild",
         blas.library);
   }
-  if (!blas.better_core.empty()) {
-    return fmt::format(
-        "warning: OpenBLAS computes as for a CPU of 2004 (Prescott), some five times slower than "
-        "this one can; remedy: OPENBLAS_CORETYPE={} in the environment",
-        blas.better_core);
-  }
+  if (blas.much_older_core) return warning_of_older_core(blas);
   return std::nullopt;
+}
+
+std::optional<std::string> blas_warning_to_measure() {
+  const Blas blas = blas_in_use();
+  if (blas.reference || blas.better_core.empty()) return blas_warning();
+  return warning_of_older_core(blas);
 }
 
 }  // namespace edelta::base

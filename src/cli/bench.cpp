@@ -293,7 +293,7 @@ void run_bench(BenchOptions options) {
   options.bench.compare =
       options.compare.empty() ? !options.growth : options.compare == "composite";
   if (std::ranges::any_of(options.models, bench::is_puzzle_model)) {
-    if (const auto warning = base::blas_warning()) notice("{}\n", *warning);
+    if (const auto warning = base::blas_warning_to_measure()) notice("{}\n", *warning);
     return print_report(bench_puzzles(options), options);
   }
   const data::TaskOptions task = data::default_task_options(options.task);
@@ -310,7 +310,7 @@ void run_bench(BenchOptions options) {
       options.models.push_back(architecture.name);
     }
   }
-  if (const auto warning = base::blas_warning()) notice("{}\n", *warning);
+  if (const auto warning = base::blas_warning_to_measure()) notice("{}\n", *warning);
   if (options.growth) return run_growth(options);
   if (options.generate) return run_generation(options);
   std::vector<models::ModelConfig> configs;

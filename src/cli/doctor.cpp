@@ -23,7 +23,7 @@ void run_doctor(bool json) {
   found["blas_library"] = blas.library;
   found["fma_peak_gflops"] = peak;
   found["gemm_gflops"] = gemm;
-  std::string warning = base::blas_warning().value_or("");
+  std::string warning = base::blas_warning_to_measure().value_or("");
   if (warning.empty() && peak > 0 && gemm < kSlowShare * peak) {
     warning = fmt::format(
         "warning: matrix products reach only {:.0f} % of the FMA peak; is another program using "

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <tuple>
 
 #include "base/atomic_file.h"
 #include "base/json.h"
@@ -164,8 +165,13 @@ std::string slow_blas() {
   const base::Blas blas = base::blas_in_use();
   return blas.reference ? blas.library : std::string();
 }
-// What OPENBLAS_CORETYPE should say, where OpenBLAS does not know this CPU.
-std::string better_blas_core() { return base::blas_in_use().better_core; }
+// The CPU that OpenBLAS computes as for, and what OPENBLAS_CORETYPE should say instead: both empty
+// where that is not much slower.
+std::tuple<std::string, std::string> better_blas_core() {
+  const base::Blas blas = base::blas_in_use();
+  if (!blas.much_older_core) return {};
+  return {blas.core, blas.better_core};
+}
 std::string version() { return std::string(kVersion); }
 
 }  // namespace
@@ -176,7 +182,7 @@ TORCH_LIBRARY_FRAGMENT(edelta, library) {
   library.def("set_implementation(str name) -> ()", &set_implementation);
   library.def("has_kernels() -> bool", &has_kernels);
   library.def("slow_blas() -> str", &slow_blas);
-  library.def("better_blas_core() -> str", &better_blas_core);
+  library.def("better_blas_core() -> (str, str)", &better_blas_core);
   library.def("model_config(str json) -> str", &model_config);
   library.def("initial_parameters(str config, int seed) -> Dict(str, Tensor)", &initial_parameters);
   library.def("load_model(str path, str weights) -> (str, Dict(str, Tensor), str, str[])",
