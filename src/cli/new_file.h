@@ -17,6 +17,10 @@ inline void require_new(const std::string& path, bool force) {
   if (std::filesystem::is_directory(path)) {
     throw InputError(fmt::format("{} is a folder; a file is to be written", path));
   }
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  if (!folder.empty() && !std::filesystem::is_directory(folder)) {
+    throw InputError(fmt::format("{} cannot be written: {} is no folder", path, folder.string()));
+  }
   if (!force && std::filesystem::exists(path)) {
     throw InputError(fmt::format("{} is there already; --force overwrites it", path));
   }

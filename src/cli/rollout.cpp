@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
+#include "cli/notice.h"
 #include "cli/print_json.h"
 #include "cli/progress_line.h"
 #include "cli/run_options.h"
@@ -18,7 +19,7 @@ struct RolloutOptions : RunOptions {
   probes::RolloutOptions rollout;
 };
 
-void run_rollout(RolloutOptions options) {
+void run_rollout(RolloutOptions options, bool trajectories_asked) {
   const auto model = options.model();
   options.rollout.data = options.data;
   ProgressLine progress;
@@ -29,6 +30,10 @@ void run_rollout(RolloutOptions options) {
   const probes::Rollout rollout =
       probes::roll_out(*model, options.folder().read_manifest(), options.rollout);
   progress.erase();
+  if (trajectories_asked && rollout.trajectories < options.rollout.trajectories) {
+    notice("note: the data have {} validation trajectories; all of them are taken\n",
+           rollout.trajectories);
+  }
   if (options.json) {
     nlohmann::ordered_json points = nlohmann::ordered_json::array();
     for (const auto& point : rollout.points) {
@@ -80,7 +85,9 @@ void add_rollout(CLI::App& app) {
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();
   command->footer("Example:\n  edelta rollout runs/mine --steps 2000");
-  command->callback([options] { run_rollout(*options); });
+  command->callback([command, options] {
+    run_rollout(*options, /*trajectories_asked=*/command->count("--trajectories") > 0);
+  });
 }
 
 }  // namespace edelta::cli

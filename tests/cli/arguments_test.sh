@@ -72,6 +72,7 @@ done
 expect_exit 0 "$edelta" norms "$work/run" --json
 expect_exit 0 "$edelta" rollout "$work/run" --trajectories 50 --steps 3 --json
 grep -q '"trajectories": 10' "$work/stdout" || fail "50 trajectories of 10"
+one_line "have 10 validation trajectories"
 # What is printed to continue is what a shell takes.
 mkdir "$work/a b"
 EDELTA_COMMAND=./edelta "$edelta" train "${task[@]}" --model gpt --width 8 --iterations 1000000 --out "$work/a b/it's" --quiet 2>"$work/stderr" >/dev/null &

@@ -40,5 +40,5 @@ expect_exit 2 "$edelta" export "$work/run" --out "$work/model"; one_line "--forc
 expect_exit 0 "$edelta" export "$work/run" --out "$work/model" --force
 echo '{}' >"$work/probe.json"
 expect_exit 2 timeout 20 "$edelta" reflect --out "$work/probe.json"; one_line "--force"
-expect_exit 1 timeout 20 "$edelta" reflect --out "$work/nowhere/probe.json"; one_line nowhere
+expect_exit 2 timeout 20 "$edelta" reflect --out "$work/nowhere/probe.json"; one_line nowhere
 echo "nothing is overwritten unasked"

@@ -56,7 +56,7 @@ npy '(3, 6)' "$(repeated 6 "$one")" >"$work/bad.npy"; refused "its shape needs 7
 echo text >"$work/bad.npy"; refused "is not a usable .npy file"
 expect_exit 2 "$edelta" predict "$work/run" --input "$work/absent.npy" --out "$work/none.npy"; one_line absent.npy
 expect_exit 2 "$edelta" predict "$work/nowhere" --input "$x" --out "$work/none.npy"; one_line config.json
-expect_exit 1 "$edelta" predict "$work/run" --input "$x" --out "$work/absent/y.npy"; one_line absent
+expect_exit 2 "$edelta" predict "$work/run" --input "$x" --out "$work/absent/y.npy"; one_line absent
 # Finite numbers that are too large for the model.
 "$edelta" train --model edelta-stream --pool prefix --data "$work/data" --preset smoke --width 16 --iterations 5 --out "$work/geometric" >/dev/null 2>&1
 npy '(1, 1, 6)' "$(repeated 6 '\x99\x76\x96\x7e')" >"$work/huge.npy"
