@@ -5,6 +5,7 @@
 
 namespace edelta::cli {
 
+void add_baselines(CLI::App& app);
 void add_bench(CLI::App& app);
 void add_compare(CLI::App& app);
 void add_completion(CLI::App& app);

@@ -89,6 +89,7 @@ int main(int argc, char** argv) {
   edelta::cli::add_demo(app);
   edelta::cli::add_reflect(app);
   edelta::cli::add_depth(app);
+  edelta::cli::add_baselines(app);
   edelta::cli::add_verify(app);
   edelta::cli::add_parity(app);
   edelta::cli::add_params(app);

@@ -54,6 +54,11 @@ struct MeasurementArguments {
             std::to_string(options.seed)};
   }
   Arguments operator()(const reproduce::CountParameters&) const { return {"params"}; }
+  Arguments operator()(const reproduce::MeasureBaselines& request) const {
+    Arguments arguments{"baselines", request.task.task};
+    add_settings(request.task, data::task_fields(), arguments);
+    return arguments;
+  }
   Arguments operator()(const reproduce::ProbeNorms& probe) const {
     return {"norms",       probe.run.string(),
             "--sequences", std::to_string(probe.options.sequences),

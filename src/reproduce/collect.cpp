@@ -40,17 +40,21 @@ MachineSummary machine_of(RunArchive& archive, const std::vector<Experiment>& ch
     values.erase("");  // not known
     return fmt::format("{}", fmt::join(values, " and "));
   };
-  MachineSummary machine = summarise_machine(base::describe_machine());
-  if (!runs.empty()) {
-    machine = {.cpu = named(&MachineSummary::cpu),
-               .threads = {},
-               .isa = named(&MachineSummary::isa),
-               .blas = named(&MachineSummary::blas),
-               .libtorch = named(&MachineSummary::libtorch),
-               .edelta = named(&MachineSummary::edelta)};
+  if (runs.empty()) {
+    MachineSummary machine = summarise_machine(base::describe_machine());
+    machine.threads = {archive.manifest().threads};
+    return machine;
   }
-  machine.threads = archive.manifest().threads;
-  return machine;
+  std::set<int64_t> threads;
+  for (const RunRecord* run : runs) {
+    threads.insert(run->outcome->machine.threads.begin(), run->outcome->machine.threads.end());
+  }
+  return {.cpu = named(&MachineSummary::cpu),
+          .threads = {threads.begin(), threads.end()},
+          .isa = named(&MachineSummary::isa),
+          .blas = named(&MachineSummary::blas),
+          .libtorch = named(&MachineSummary::libtorch),
+          .edelta = named(&MachineSummary::edelta)};
 }
 
 Progress progress(const std::vector<Step>& steps, const std::set<std::string>& failed) {

@@ -4,8 +4,10 @@
 #include <nlohmann/json.hpp>
 
 #include "edelta/base/machine.h"
+#include "edelta/data/dataset.h"
 #include "edelta/models/parameter_count.h"
 #include "edelta/models/registry.h"
+#include "edelta/probes/baselines.h"
 #include "edelta/train/run_folder.h"
 #include "reproduce/solve_puzzle.h"
 #include "reproduce/write_samples.h"
@@ -21,6 +23,9 @@ struct Measure {
   }
   ordered_json operator()(const CountParameters&) const {
     return models::to_json(models::count_matched());
+  }
+  ordered_json operator()(const MeasureBaselines& request) const {
+    return to_json(probes::measure_baselines(data::generate(request.task)));
   }
   ordered_json operator()(const ProbeNorms& probe) const {
     const auto model = train::load_run_model(train::RunFolder(probe.run), train::Which::best);

@@ -34,7 +34,7 @@ struct ExperimentResult {
 // What the trainings ran on. Empty: not known.
 struct MachineSummary {
   std::string cpu;
-  std::optional<int64_t> threads;  // of a job
+  std::vector<int64_t> threads;  // of a run: each number that there was, ascending
   std::string isa, blas, libtorch;
   std::string edelta = {};  // its version, where it is known; that of all results is their own
 };

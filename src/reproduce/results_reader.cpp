@@ -149,7 +149,11 @@ MachineSummary read_machine(const Json& json) {
                          .isa = text_of(json, "isa"),
                          .blas = text_of(json, "blas"),
                          .libtorch = text_of(json, "libtorch")};
-  if (json.contains("threads")) machine.threads = json["threads"].get<int64_t>();
+  if (json.contains("threads")) {
+    const Json& threads = json["threads"];
+    machine.threads = threads.is_array() ? threads.get<std::vector<int64_t>>()
+                                         : std::vector{threads.get<int64_t>()};
+  }
   return machine;
 }
 

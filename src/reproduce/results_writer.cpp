@@ -155,7 +155,11 @@ Json to_json(const ExperimentResult& experiment) {
 
 Json to_json(const MachineSummary& machine) {
   Json out{{"cpu", machine.cpu}};
-  if (machine.threads) out["threads"] = *machine.threads;
+  if (machine.threads.size() == 1) {
+    out["threads"] = machine.threads.front();
+  } else if (!machine.threads.empty()) {
+    out["threads"] = machine.threads;
+  }
   out["isa"] = machine.isa;
   out["blas"] = machine.blas;
   out["libtorch"] = machine.libtorch;

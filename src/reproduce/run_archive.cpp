@@ -44,6 +44,11 @@ MachineSummary summarise_machine(const json& machine) {
     if (machine.contains(key)) json_fields::read(key, machine[key], field);
   };
   read("cpu", summary.cpu);
+  if (machine.contains("threads")) {
+    int64_t threads = 0;
+    json_fields::read("threads", machine["threads"], threads);
+    summary.threads = {threads};
+  }
   read("simd", summary.isa);
   read("blas", summary.blas);
   read("libtorch", summary.libtorch);

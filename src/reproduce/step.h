@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "bench/bench.h"
+#include "edelta/data/task.h"
 #include "edelta/probes/depth.h"
 #include "edelta/probes/probes.h"
 #include "edelta/probes/reflection_probe.h"
@@ -21,6 +22,11 @@ struct Training {
 
 // Counts the parameters of the matched configurations.
 struct CountParameters {};
+
+// Measures what predictors without training reach on a task.
+struct MeasureBaselines {
+  data::TaskOptions task;
+};
 
 // Probes how the best model of a finished run keeps norms.
 struct ProbeNorms {
@@ -48,9 +54,10 @@ struct SolvePuzzle {
   int64_t test = 1;  // which, from 1
 };
 
-using Request = std::variant<verify::TheoremOptions, CountParameters, ProbeNorms, ProbeOperators,
-                             WriteSamples, SolvePuzzle, probes::ReflectionProbeOptions,
-                             probes::DepthProbeOptions, bench::BenchOptions>;
+using Request =
+    std::variant<verify::TheoremOptions, CountParameters, MeasureBaselines, ProbeNorms,
+                 ProbeOperators, WriteSamples, SolvePuzzle, probes::ReflectionProbeOptions,
+                 probes::DepthProbeOptions, bench::BenchOptions>;
 struct Measurement {
   Request request;
   std::filesystem::path file;  // of the JSON that it yields

@@ -224,12 +224,17 @@ std::string final_gates(const Runs& runs) {
   return fmt::format("{:.3f}–{:.3f}, mean {:.3f}", *least, *most, statistics(gates)->mean);
 }
 
-std::vector<Variant> five(const std::vector<PaperValue>& paper) {
-  const char* const names[] = {"gpt", "ddl", "mhc", "jpmhc", "edelta"};
+std::vector<Variant> five() {
   std::vector<Variant> variants;
-  for (size_t i = 0; i < paper.size(); ++i) {
-    variants.push_back({.label = names[i], .model = names[i], .paper = paper[i]});
+  for (const char* const model : {"gpt", "ddl", "mhc", "jpmhc", "edelta"}) {
+    variants.push_back({.label = model, .model = model});
   }
+  return variants;
+}
+
+std::vector<Variant> five(const std::vector<PaperValue>& paper) {
+  std::vector<Variant> variants = five();
+  for (size_t i = 0; i < variants.size(); ++i) variants[i].paper = paper.at(i);
   return variants;
 }
 

@@ -25,7 +25,8 @@ std::vector<double> measured(const std::vector<const RunRecord*>& runs, const st
 // The γ of all operators at the end of all runs: "0.02–0.98, mean 0.51"; empty without gates.
 std::string final_gates(const std::vector<const RunRecord*>& runs);
 
-// The five architectures of the paper, in its order, with its losses.
+// The five architectures of the paper, in its order; and with its losses.
+std::vector<Variant> five();
 std::vector<Variant> five(const std::vector<PaperValue>& paper);
 
 // The noise of the stability task's targets.

@@ -9,6 +9,7 @@ commands=(
   "eval $work/run" "rollout $work/run --steps 4" "inspect $work/run --json" "norms $work/run --positions 8"
   "export $work/run --out $work/model.safetensors"
   "verify --n 2 --samples 4" "reflect --operators ddl --samples 10 --seeds 1 --iterations 2"
+  "baselines stability --dim 4 --steps 4 --train-size 4 --val-size 4"
   "depth --models gpt --layers 1 --width 16 --preset smoke"
   "bench --models gpt --batch 1 --length 8 --width 32 --repetitions 1 --compare none"
   "reproduce --dry-run --preset smoke --out $work/nothing"

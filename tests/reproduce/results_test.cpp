@@ -203,14 +203,17 @@ TEST(Results, TablesCompareWithThePaper) {
 TEST(Results, AllMachinesOfTheRunsAreNamed) {
   const test::TemporaryFolder temporary;
   fake_runs(SuiteFolder(temporary.path()), {"quick", {1}, 1, {"main-stability"}}, {1e-6},
-            {{{"cpu", "test"}, {"edelta", "0.1.0"}}, {{"cpu", "another"}, {"simd", "AVX2"}}});
+            {{{"cpu", "test"}, {"edelta", "0.1.0"}, {"threads", 2}},
+             {{"cpu", "another"}, {"simd", "AVX2"}, {"threads", 1}}});
   const Results results = collect_results(temporary.path());
   EXPECT_EQ(results.version, "0.1.0");
   const MachineSummary& machine = results.machine;
   EXPECT_EQ(machine.cpu, "another and test");
   EXPECT_EQ(machine.isa, "AVX2");  // of the other it is not known
   EXPECT_EQ(machine.blas, "");
-  EXPECT_EQ(machine.threads, 1);
+  EXPECT_EQ(machine.threads, (std::vector<int64_t>{1, 2}));
+  const Results read = results_from_json(to_json(results));
+  EXPECT_EQ(read.machine.threads, machine.threads);
 }
 
 // A study's table; its first run has logged this alone.

@@ -63,10 +63,11 @@ TEST(Suite, HasTheExperimentsByName) {
   EXPECT_EQ(
       names,
       (std::vector<std::string>{
-          "theorems",      "configs",       "main",     "near-pi",    "norms",  "gate-init",
-          "reflection",    "lambda",        "width",    "efficiency", "gain",   "factorisation",
-          "learning-rate", "training-set",  "reversal", "causal",     "blend",  "projection-init",
-          "streams",       "edelta-stream", "depth",    "language",   "puzzles"}));
+          "theorems",     "configs",       "main",          "near-pi",       "norms",
+          "gate-init",    "reflection",    "lambda",        "width",         "efficiency",
+          "baselines",    "gain",          "factorisation", "learning-rate", "weight-decay",
+          "training-set", "reversal",      "causal",        "blend",         "projection-init",
+          "streams",      "edelta-stream", "depth",         "language",      "puzzles"}));
 }
 
 TEST(Suite, TrainsWithMoreAndFewerSequences) {
@@ -88,6 +89,20 @@ TEST(Suite, TrainsWithMoreAndFewerSequences) {
                        "stability-edelta-branch=none-train=113-seed42",
                        "stability-edelta-branch=none-seed42",
                        "stability-edelta-branch=none-train=7200-seed42"}));
+}
+
+TEST(Suite, TrainsNearPiWithThePublishedNumberOfSequences) {
+  const test::TemporaryFolder temporary;
+  std::vector<int64_t> published;
+  for (const Step& step :
+       plan_steps(SuiteFolder(temporary.path()), {.preset = "paper",
+                                                  .seeds = {42},
+                                                  .threads = 1,
+                                                  .names = {"training-set-near-pi-multi"},
+                                                  .only = {"*-train=1000-*"}})) {
+    published.push_back(step.training()->config.task->train);
+  }
+  EXPECT_EQ(published, std::vector<int64_t>(6, 1000));
 }
 
 TEST(Suite, HasThePapersLosses) {
@@ -160,7 +175,7 @@ std::set<std::string> trainings(const std::vector<std::string>& names,
 
 TEST(RunPlan, SharesRunsBetweenExperiments) {
   EXPECT_EQ(trainings({"main"}, {42}).size(), 10u);
-  EXPECT_EQ(trainings({"main", "norms"}, {42}).size(), 10u);
+  EXPECT_EQ(trainings({"main", "norms"}, {42}).size(), 10u + 1);
   // λ = 0.1 and D 128 with 6 layers are the main table's model.
   EXPECT_EQ(trainings({"main", "lambda", "width"}, {42}).size(), 10u + 3 + 2);
   // At one number of parameters the model without a mixer is the one of that width.
@@ -194,10 +209,12 @@ TEST(RunPlan, KeepsWhatIsNamedWithWhatBelongsToIt) {
   EXPECT_EQ(chosen({"gyroscope-edelta-branch=c*y-seed42"}),
             (Names{"gyroscope-edelta-branch=cayley-seed42",
                    "operators-gyroscope-edelta-branch=cayley-seed42"}));
-  EXPECT_EQ(chosen({"norms-*-gpt-*", "*=none-seed42"}),
-            (Names{"stability-gpt-seed42", "norms-stability-gpt-seed42",
-                   "gyroscope-edelta-branch=none-seed42",
-                   "gyroscope-edelta-projections=off-branch=none-seed42"}));
+  EXPECT_EQ(
+      chosen({"norms-*-gpt-*", "*=none-seed42"}),
+      (Names{"stability-gpt-seed42", "norms-stability-gpt-seed42",
+             "stability-edelta-branch=none-seed42", "norms-stability-edelta-branch=none-seed42",
+             "gyroscope-edelta-branch=none-seed42",
+             "gyroscope-edelta-projections=off-branch=none-seed42"}));
   test::expect_error<InputError>([&] { chosen({"*", "gyroscope"}); }, "--only gyroscope:");
 }
 

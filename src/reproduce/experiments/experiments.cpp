@@ -29,14 +29,15 @@ void require_known(const std::string& name) {
 
 const std::vector<Experiment>& experiments() {
   static const std::vector<Experiment> all{
-      theorems_experiment(),      configs_experiment(),       main_experiment(),
-      near_pi_experiment(),       norms_experiment(),         gate_init_experiment(),
-      reflection_experiment(),    lambda_experiment(),        width_experiment(),
-      efficiency_experiment(),    gain_experiment(),          factorisation_experiment(),
-      learning_rate_experiment(), training_set_experiment(),  reversal_experiment(),
-      causal_experiment(),        blend_experiment(),         projection_init_experiment(),
-      streams_experiment(),       edelta_stream_experiment(), depth_experiment(),
-      language_experiment(),      puzzles_experiment(),
+      theorems_experiment(),      configs_experiment(),         main_experiment(),
+      near_pi_experiment(),       norms_experiment(),           gate_init_experiment(),
+      reflection_experiment(),    lambda_experiment(),          width_experiment(),
+      efficiency_experiment(),    baselines_experiment(),       gain_experiment(),
+      factorisation_experiment(), learning_rate_experiment(),   weight_decay_experiment(),
+      training_set_experiment(),  reversal_experiment(),        causal_experiment(),
+      blend_experiment(),         projection_init_experiment(), streams_experiment(),
+      edelta_stream_experiment(), depth_experiment(),           language_experiment(),
+      puzzles_experiment(),
   };
   return all;
 }

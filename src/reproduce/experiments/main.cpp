@@ -16,6 +16,7 @@ TrainingTable stability_runs(const std::string& id) {
                             {8650e-6, 140e-6},
                             {8.19e-6, 3.69e-6},
                             {4.35e-6, 0.27e-6}}),
+          .training_loss = true,
           .note = kFloorNote,
           .noise_floor = kNoiseFloor};
 }
@@ -36,7 +37,8 @@ Experiment main_experiment() {
                                        {3.36e-3, 0.13e-3},
                                        {4.02e-3, 0.03e-3},
                                        {0.308e-3, 0.020e-3},
-                                       {1.02e-3, 0.26e-3}})},
+                                       {1.02e-3, 0.26e-3}}),
+                     .training_loss = true},
                     stability_runs("main-stability")},
       .plan_seed = plan_trainings,
       .scope = training_scope,

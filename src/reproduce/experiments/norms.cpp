@@ -10,6 +10,7 @@
 #include "reproduce/compared_quantity.h"
 #include "reproduce/curve.h"
 #include "reproduce/experiments/experiments.h"
+#include "reproduce/experiments/own_study.h"
 #include "reproduce/experiments/stability_runs.h"
 #include "reproduce/plan.h"
 #include "reproduce/run_archive.h"
@@ -31,6 +32,8 @@ constexpr PaperNorms kPaperNorms[] = {{"gpt", 0.474, 0.55},
                                       {"mhc", 0.543, 0.45},
                                       {"jpmhc", 0.004, 1.00},
                                       {"edelta", 0.001, 1.00}};
+
+constexpr const char* kControl = "edelta, no operator";
 
 std::string norms_probe_name(const std::string& run) { return "norms-" + run; }
 
@@ -82,6 +85,29 @@ std::vector<double> finite(const std::vector<NormProbe>& probes, double NormProb
   return values;
 }
 
+// The same of the model that has no residual operator, and so none that could keep a norm.
+Table control_table(RunArchive& archive, const TrainingTable& runs) {
+  Table table{.id = "norms-control",
+              .title = "The same without an operator",
+              .columns = {{"deviation", "deviation"}, {"last", "last norm"}},
+              .note =
+                  "A model that gives its input back keeps norms exactly, and has a loss of 2×10⁻⁶ "
+                  "on stability."};
+  const std::vector<NormProbe> probes =
+      probes_of(archive, runs, *std::ranges::find(runs.variants, kControl, &Variant::label));
+  Row row{.label = kControl, .model = "edelta"};
+  row.set("deviation", mean_cell(finite(probes, &NormProbe::norm_deviation)));
+  row.set("last", mean_cell(finite(probes, &NormProbe::last_norm)));
+  table.rows.push_back(std::move(row));
+  return table;
+}
+
+TrainingTable probed_runs() {
+  TrainingTable runs = stability_runs("norms-stability");
+  runs.variants.push_back(edelta_with(kControl, {{"branch", "none"}}));
+  return runs;
+}
+
 std::vector<Table> norms_tables(const Experiment& experiment, RunArchive& archive) {
   ComparedQuantity deviation("norm_deviation", "deviation", kLossTolerance);
   ComparedQuantity last_norm("last_norm", "last norm", kLossTolerance);
@@ -105,7 +131,7 @@ std::vector<Table> norms_tables(const Experiment& experiment, RunArchive& archiv
   }
   conclude({deviation, last_norm}, table);
   if (!archive.preset().comparable) table.verdict = not_comparable();
-  return {table};
+  return {table, control_table(archive, runs)};
 }
 
 // Means over seeds at each position; the band is the mean deviation over sequences.
@@ -158,8 +184,9 @@ Experiment norms_experiment() {
               "100 positions; the others lose half of it.",
           .method =
               "Random sequences of unit vectors go through the models of the stability table (best "
-              "weights); the mean norm of what comes out, at each position.",
-          .trainings = {stability_runs("norms-stability")},
+              "weights); the mean norm of what comes out, at each position. Beside them edelta "
+              "without its operator.",
+          .trainings = {probed_runs()},
           .plan_seed = plan_norms,
           .scope = norms_scope,
           .tables = norms_tables,

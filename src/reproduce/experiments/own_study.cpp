@@ -52,6 +52,24 @@ Experiment own_study(const OwnStudy& study) {
   return experiment;
 }
 
+std::vector<Variant> five_and_no_operator() {
+  std::vector<Variant> models = five();
+  models.push_back(edelta_with("no operator", {{"branch", "none"}}));
+  return models;
+}
+
+std::vector<Variant> all_models_by(const std::vector<Protocol>& protocols) {
+  std::vector<Variant> variants;
+  for (const Variant& model : five_and_no_operator()) {
+    for (const Protocol& protocol : protocols) {
+      variants.push_back(model);
+      variants.back().label += ", " + protocol.label;
+      variants.back().train = protocol.train;
+    }
+  }
+  return variants;
+}
+
 Variant edelta_with(const std::string& label, const nlohmann::json& settings) {
   return {.label = label, .model = "edelta", .settings = settings};
 }

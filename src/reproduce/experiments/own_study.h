@@ -16,6 +16,16 @@ struct OwnStudy {
 };
 Experiment own_study(const OwnStudy& study);
 
+// A training protocol that differs from the preset's in some settings, which may be none.
+struct Protocol {
+  std::string label;
+  nlohmann::json train = nlohmann::json::object();
+};
+// The five architectures, and edelta without an operator; and each of them by every one of the
+// protocols.
+std::vector<Variant> five_and_no_operator();
+std::vector<Variant> all_models_by(const std::vector<Protocol>& protocols);
+
 // edelta with some settings.
 Variant edelta_with(const std::string& label, const nlohmann::json& settings);
 

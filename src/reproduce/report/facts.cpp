@@ -21,9 +21,9 @@ struct SettingText {
 };
 
 std::string hardware(const MachineSummary& machine) {
-  if (!machine.threads) return machine.cpu;
-  return fmt::format("{}; {} {}", machine.cpu, *machine.threads,
-                     *machine.threads == 1 ? "thread" : "threads");
+  if (machine.threads.empty()) return machine.cpu;
+  return fmt::format("{}; {} {}", machine.cpu, fmt::join(machine.threads, " and "),
+                     machine.threads == std::vector<int64_t>{1} ? "thread" : "threads");
 }
 
 std::string software(const Results& results) {
