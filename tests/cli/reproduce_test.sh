@@ -54,11 +54,11 @@ sleep 2
 kill -KILL $pid 2>/dev/null || true
 wait $pid 2>/dev/null || true
 
-# Ask one that has everything before it to stop: it says how to continue. Its progress says that it has begun and hears
-# signals; one that comes before the program does would end this script's own copy, which removes $work on its way.
+# Ask one that has everything before it to stop: it says how to continue. The suite's own file says that it hears signals;
+# one that comes before the program does would end this script's own copy, which removes $work on its way.
 "$edelta" reproduce "${subset[@]}" --preset smoke --out "$work/stopped" >/dev/null 2>"$work/progress" &
 pid=$!
-for _ in $(seq 600); do grep -q " done" "$work/progress" 2>/dev/null && break; sleep 0.05; done
+for _ in $(seq 600); do [ -e "$work/stopped/suite.json" ] && break; sleep 0.05; done
 kill -TERM $pid 2>/dev/null || true
 code=0
 wait $pid || code=$?
