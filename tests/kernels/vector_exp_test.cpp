@@ -3,6 +3,7 @@
 #include "kernels/isa/vector_exp.h"
 
 #include "kernels/close.h"
+#include "kernels/exp2_avx512.h"
 
 namespace edelta::kernels {
 namespace {
@@ -26,18 +27,24 @@ TEST(VectorExp, Limits) {
   EXPECT_TRUE(std::isnan(baseline::vector_exp(std::numeric_limits<float>::quiet_NaN())));
 }
 
-TEST(Exp2OfNegative, IsWithinItsBound) {
+void expect_exp2_of_negative(float (*exp2_of_negative)(float)) {
   for (float x = -125.9F; x <= 0; x += 0.00097F) {
     const double exact = std::exp2(static_cast<double>(x));
-    ASSERT_LE(std::abs(baseline::exp2_of_negative(x) - exact), 1.2e-7 * exact) << x;
+    ASSERT_LE(std::abs(exp2_of_negative(x) - exact), 1.2e-7 * exact) << x;
   }
+  EXPECT_EQ(exp2_of_negative(0.0F), 1);
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  for (const float x : {-126.0F, -126.4F, -130.0F, -149.0F, -1000.0F, -1e38F, -kInfinity}) {
+    EXPECT_EQ(exp2_of_negative(x), 0) << x;
+  }
+  EXPECT_TRUE(std::isnan(exp2_of_negative(std::numeric_limits<float>::quiet_NaN())));
 }
 
-TEST(Exp2OfNegative, Limits) {
-  EXPECT_EQ(baseline::exp2_of_negative(0.0F), 1);
-  EXPECT_EQ(baseline::exp2_of_negative(-std::numeric_limits<float>::infinity()), 0);
-  EXPECT_EQ(baseline::exp2_of_negative(-1000.0F), 0);
-  EXPECT_TRUE(std::isnan(baseline::exp2_of_negative(std::numeric_limits<float>::quiet_NaN())));
+TEST(Exp2OfNegative, Baseline) { expect_exp2_of_negative(baseline::exp2_of_negative); }
+
+TEST(Exp2OfNegative, Avx512) {
+  if (!__builtin_cpu_supports("avx512f")) GTEST_SKIP() << "this CPU has no AVX-512";
+  expect_exp2_of_negative(exp2_of_negative_avx512);
 }
 
 }  // namespace

@@ -57,16 +57,16 @@ inline V normal_exp2(V x) {
       V, __builtin_bit_cast(Bits, short_exp2(f)) + (__builtin_bit_cast(Bits, shifted) << 23));
 }
 
-// 2^x for x ≤ 0, −∞ included: 0 where float32 would turn subnormal, or, where the processor can
-// scale by powers of two itself, below what a subnormal holds. NaN stays NaN.
+// 2^x for x ≤ 0, −∞ included: 0 where float32 would turn subnormal. NaN stays NaN.
 template <typename V>
 inline V exp2_of_negative(V x) {
 #ifdef __AVX512F__
   static_assert(kWidthOf<V> == kLanes);
-  constexpr __mmask16 kAll = 0xFFFF;
-  const V bounded = larger(V{} - 200.0F, x);  // in this order, a NaN in x is what remains
-  const V power = _mm512_maskz_roundscale_ps(kAll, bounded, _MM_FROUND_TO_NEAREST_INT);
-  return _mm512_maskz_scalef_ps(kAll, short_exp2(bounded - power), power);
+  // The lanes that are 0 are left out of the scaling, and not scaled down to 0: some processors
+  // take long over a result that underflows. "Not less or equal", so that a NaN is scaled.
+  const __mmask16 normal = _mm512_cmp_ps_mask(x, V{} - 126.0F, _CMP_NLE_UQ);
+  const V power = _mm512_maskz_roundscale_ps(__mmask16{0xFFFF}, x, _MM_FROUND_TO_NEAREST_INT);
+  return _mm512_maskz_scalef_ps(normal, short_exp2(x - power), power);
 #else
   return x <= -126.0F ? V{} : normal_exp2(x);
 #endif
