@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -41,6 +42,12 @@ bool has_ended(const std::string& holder) {
   return host.data() == host_name() && ::kill(process, 0) != 0 && errno == ESRCH;
 }
 
+// Whether the file has been taken away since it was opened: a lock on it keeps nobody out.
+bool has_no_name(int descriptor) {
+  struct stat state{};
+  return ::fstat(descriptor, &state) == 0 && state.st_nlink == 0;
+}
+
 }  // namespace
 
 FileLock::FileLock(const std::filesystem::path& file, const std::string& work, Children children) {
@@ -49,10 +56,19 @@ FileLock::FileLock(const std::filesystem::path& file, const std::string& work, C
     if (descriptor_ >= 0) ::close(descriptor_);
     throw Failure(fmt::format("{}: {}", file.string(), std::strerror(error)));
   };
-  const int flags = O_RDWR | O_CREAT | O_NONBLOCK | (children == Children::leave ? O_CLOEXEC : 0);
-  descriptor_ = ::open(file.c_str(), flags, 0666);
-  if (descriptor_ < 0) fail();
-  while (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
+  const auto open = [&] {
+    const int flags = O_RDWR | O_CREAT | O_NONBLOCK | (children == Children::leave ? O_CLOEXEC : 0);
+    descriptor_ = ::open(file.c_str(), flags, 0666);
+    if (descriptor_ < 0) fail();
+  };
+  open();
+  while (true) {
+    if (::flock(descriptor_, LOCK_EX | LOCK_NB) == 0) {
+      if (!has_no_name(descriptor_)) break;
+      ::close(descriptor_);
+      open();
+      continue;
+    }
     if (errno != EWOULDBLOCK && errno != EINTR) fail();
     const std::string holder = holder_of(descriptor_);
     if (!has_ended(holder)) {

@@ -9,8 +9,8 @@
 namespace edelta::reproduce {
 
 // Keeps other runners out of the folder while it lives; children of a runner that was killed hold
-// it too until they have saved. InputError when another runner is at work there. A folder that is
-// made for it goes away with it where nothing else has come into it: its text was bad, say.
+// it too until they have saved. InputError when another runner is at work there. Folders that are
+// made for it go away with it where nothing else has come into them: a text was bad, say.
 class SuiteLock {
  public:
   explicit SuiteLock(const SuiteFolder& folder);
@@ -20,7 +20,7 @@ class SuiteLock {
 
  private:
   std::filesystem::path file_;
-  bool made_folder_;
+  std::filesystem::path topmost_made_;  // empty where the suite's folder was there
   base::FileLock lock_;
 };
 

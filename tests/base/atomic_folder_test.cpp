@@ -1,10 +1,14 @@
 #include "base/atomic_folder.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <fstream>
+#include <thread>
 
 #include "base/file_lock.h"
 #include "base/temporary.h"
@@ -74,6 +78,21 @@ TEST(FileLock, NamesItsHolder) {
                              "busy (process " + std::to_string(getpid()) + " on ");
   }
   FileLock again(folder / "lock", "busy");
+}
+
+// One that waits for a file that is taken away has nobody kept out by that.
+TEST(FileLock, IsOnTheFileThatIsThere) {
+  const test::TemporaryFolder folder;
+  const int held = open((folder / "lock").c_str(), O_RDWR | O_CREAT, 0666);
+  ASSERT_EQ(flock(held, LOCK_EX), 0);
+  std::thread waits([&] {
+    const FileLock lock(folder / "lock", "busy");
+    EXPECT_TRUE(fs::exists(folder / "lock"));
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  fs::remove(folder / "lock");
+  close(held);
+  waits.join();
 }
 
 }  // namespace

@@ -11,9 +11,11 @@ one_line "language"
 expect_exit 0 "$edelta" reproduce language --preset smoke --text "$work/book.txt" --dry-run --out "$work/suite"
 grep -q 'text-edelta-branch=none-seed42 *to do' "$work/stdout" || fail "the control is not planned"
 printf 'caf\xe9 and bottles of beer\n' >"$work/latin.txt"
-expect_exit 2 "$edelta" reproduce language --preset smoke --text "$work/latin.txt" --out "$work/suite"
-one_line "latin.txt"
-[ ! -e "$work/suite" ] || fail "something was written"
+for out in "$work/suite" "$work/some/other/suite"; do
+  expect_exit 2 "$edelta" reproduce language --preset smoke --text "$work/latin.txt" --out "$out"
+  one_line "latin.txt"
+done
+[ ! -e "$work/suite" ] && [ ! -e "$work/some" ] || fail "something was written"
 
 expect_exit 0 "$edelta" reproduce language --preset smoke --text "$work/book.txt" --out "$work/suite"
 report="$work/suite/report.md"
