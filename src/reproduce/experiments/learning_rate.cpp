@@ -6,11 +6,12 @@
 namespace edelta::reproduce {
 
 Experiment learning_rate_experiment() {
-  // The paper's; a third and three times its rates; and a lower end.
-  const std::vector<Protocol> schedules{{"1e-3 → 1e-4"},
+  // The paper's; a third and three times its rates; and a lower end. Presets have rates of their
+  // own.
+  const std::vector<Protocol> schedules{{"1e-3 → 1e-4", {{"lr", 1e-3}, {"min_lr", 1e-4}}},
                                         {"3e-4 → 3e-5", {{"lr", 3e-4}, {"min_lr", 3e-5}}},
                                         {"3e-3 → 3e-4", {{"lr", 3e-3}, {"min_lr", 3e-4}}},
-                                        {"1e-3 → 1e-5", {{"min_lr", 1e-5}}}};
+                                        {"1e-3 → 1e-5", {{"lr", 1e-3}, {"min_lr", 1e-5}}}};
   return own_study(
       {.name = "learning-rate",
        .title = "Learning rates",
