@@ -47,8 +47,8 @@ def _warn_of_slow_blas() -> None:
     core, better = torch.ops.edelta.better_blas_core()
     if better:
         warnings.warn(
-            f"OpenBLAS computes as for an older CPU ({core}), some five times slower than this one can. "
-            f"Remedy: OPENBLAS_CORETYPE={better} python3 ...",
+            f"OpenBLAS computes as for an older CPU ({core}), two to five times slower than this one can. "
+            f"Remedy: OPENBLAS_CORETYPE={better} python3 ... or, where that changes nothing, another OpenBLAS",
             RuntimeWarning,
             stacklevel=3,
         )

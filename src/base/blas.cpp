@@ -43,10 +43,19 @@ std::string told_by(const std::string& library, const char* function) {
 std::optional<kernels::Isa> isa_of_core(const std::string& core) {
   using kernels::Isa;
   static const std::map<std::string, Isa> known{
-      {"Prescott", Isa::none},   {"Core2", Isa::none},        {"Penryn", Isa::none},
-      {"Nehalem", Isa::none},    {"Barcelona", Isa::none},    {"Sandybridge", Isa::none},
-      {"Haswell", Isa::avx2},    {"Excavator", Isa::avx2},    {"Zen", Isa::avx2},
-      {"SkylakeX", Isa::avx512}, {"Cooperlake", Isa::avx512}, {"SapphireRapids", Isa::avx512}};
+      {"Katmai", Isa::none},       {"Coppermine", Isa::none},
+      {"Northwood", Isa::none},    {"Prescott", Isa::none},
+      {"Banias", Isa::none},       {"Core2", Isa::none},
+      {"Penryn", Isa::none},       {"Dunnington", Isa::none},
+      {"Nehalem", Isa::none},      {"Sandybridge", Isa::none},
+      {"Atom", Isa::none},         {"Nano", Isa::none},
+      {"Athlon", Isa::none},       {"Opteron", Isa::none},
+      {"Opteron_SSE3", Isa::none}, {"Barcelona", Isa::none},
+      {"Bobcat", Isa::none},       {"Bulldozer", Isa::none},
+      {"Piledriver", Isa::none},   {"Steamroller", Isa::none},
+      {"Excavator", Isa::avx2},    {"Haswell", Isa::avx2},
+      {"Zen", Isa::avx2},          {"SkylakeX", Isa::avx512},
+      {"Cooperlake", Isa::avx512}, {"SapphireRapids", Isa::avx512}};
   const auto found = known.find(core);
   if (found == known.end()) return std::nullopt;
   return found->second;
@@ -64,8 +73,9 @@ void judge_core(Blas& blas) {
 std::string warning_of_older_core(const Blas& blas) {
   return fmt::format(
       "warning: OpenBLAS computes as for an older CPU ({}), {} times slower than this one can; "
-      "remedy: OPENBLAS_CORETYPE={} in the environment",
-      blas.core, blas.much_older_core ? "some five" : "up to two", blas.better_core);
+      "remedy: OPENBLAS_CORETYPE={} in the environment or, where that changes nothing, another "
+      "OpenBLAS",
+      blas.core, blas.much_older_core ? "two to five" : "up to two", blas.better_core);
 }
 
 }  // namespace

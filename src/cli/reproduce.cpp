@@ -207,7 +207,8 @@ void reproduce(const ReproduceOptions& options,
     if (!fs::exists(file)) throw InputError(fmt::format("{}: there is no such file", file));
   }
   const SuiteManifest planned = merged();  // refuses bad input before anything is written
-  const bool on_text = trains_on_text(plan_steps(folder, asked(planned)));
+  const std::vector<reproduce::Step> steps_planned = plan_steps(folder, asked(planned));
+  const bool on_text = trains_on_text(steps_planned);
   if (!on_text && !options.text.empty()) {
     throw InputError("--text is for the experiment language, which is not among these");
   }
@@ -220,7 +221,10 @@ void reproduce(const ReproduceOptions& options,
     return show_steps(steps, options.json);
   }
 
-  if (const auto warning = base::blas_warning()) notice("{}\n", *warning);
+  const bool measures_time = std::ranges::any_of(steps_planned, &reproduce::Step::exclusive);
+  if (const auto warning = measures_time ? base::blas_warning_to_measure() : base::blas_warning()) {
+    notice("{}\n", *warning);
+  }
   if (on_slurm) {
     require_slurm();
     std::vector<SlurmStep> steps;

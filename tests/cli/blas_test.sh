@@ -36,7 +36,7 @@ begun_with() {
   "${with_stub[@]}" STUB_CORE="$1" "$edelta" --version >/dev/null
   sed -n 's/^begin //p' "$work/log" | paste -sd ' '
 }
-for old in Barcelona Sandybridge; do
+for old in Barcelona Sandybridge Nano; do
   [ "$(begun_with $old)" = "- $core" ] || fail "$old is taken as it is"
 done
 if [ $core = SkylakeX ]; then

@@ -18,11 +18,11 @@ struct Blas {
   // of Intel (Xeons of the fifth generation, say) for Prescott, of 2004 (its issue 4267); the
   // environment can ask for any.
   std::string better_core;
-  bool much_older_core = false;  // it has no AVX2: some five times slower
+  bool much_older_core = false;  // it has no AVX2: two to five times slower
 };
 Blas blas_in_use();
 
-// One line with the remedy when the BLAS in use is many times slower than it could be.
+// One line with the remedy when the BLAS in use is several times slower than it could be.
 std::optional<std::string> blas_warning();
 
 // Also when it has AVX2 alone on a CPU with AVX-512: for those that measure, as a user may have
