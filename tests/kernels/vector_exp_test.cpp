@@ -3,6 +3,7 @@
 #include "kernels/isa/vector_exp.h"
 
 #include "kernels/close.h"
+#include "kernels/cpu.h"
 #include "kernels/exp2_avx512.h"
 
 namespace edelta::kernels {
@@ -43,7 +44,7 @@ void expect_exp2_of_negative(float (*exp2_of_negative)(float)) {
 TEST(Exp2OfNegative, Baseline) { expect_exp2_of_negative(baseline::exp2_of_negative); }
 
 TEST(Exp2OfNegative, Avx512) {
-  if (!__builtin_cpu_supports("avx512f")) GTEST_SKIP() << "this CPU has no AVX-512";
+  if (isa_of_cpu() < Isa::avx512) GTEST_SKIP() << "this CPU has no AVX-512";
   expect_exp2_of_negative(exp2_of_negative_avx512);
 }
 

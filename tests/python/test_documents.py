@@ -1,4 +1,4 @@
-"""The documents' tables of losses are those of the committed results: every number, and no run forgotten or invented."""
+"""The documents' tables of losses are those of the committed results: every number, and no cell forgotten or invented."""
 
 import json
 import re
