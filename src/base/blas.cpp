@@ -6,6 +6,8 @@
 
 #include <filesystem>
 #include <map>
+#include <set>
+#include <string>
 
 #include "kernels/cpu.h"
 
@@ -42,23 +44,17 @@ std::string told_by(const std::string& library, const char* function) {
 // What OpenBLAS's loops for a core compute with. Of a core that is not named here nothing is known.
 std::optional<kernels::Isa> isa_of_core(const std::string& core) {
   using kernels::Isa;
-  static const std::map<std::string, Isa> known{
-      {"Katmai", Isa::none},       {"Coppermine", Isa::none},
-      {"Northwood", Isa::none},    {"Prescott", Isa::none},
-      {"Banias", Isa::none},       {"Core2", Isa::none},
-      {"Penryn", Isa::none},       {"Dunnington", Isa::none},
-      {"Nehalem", Isa::none},      {"Sandybridge", Isa::none},
-      {"Atom", Isa::none},         {"Nano", Isa::none},
-      {"Athlon", Isa::none},       {"Opteron", Isa::none},
-      {"Opteron_SSE3", Isa::none}, {"Barcelona", Isa::none},
-      {"Bobcat", Isa::none},       {"Bulldozer", Isa::none},
-      {"Piledriver", Isa::none},   {"Steamroller", Isa::none},
-      {"Excavator", Isa::avx2},    {"Haswell", Isa::avx2},
-      {"Zen", Isa::avx2},          {"SkylakeX", Isa::avx512},
-      {"Cooperlake", Isa::avx512}, {"SapphireRapids", Isa::avx512}};
-  const auto found = known.find(core);
-  if (found == known.end()) return std::nullopt;
-  return found->second;
+  static const std::map<Isa, std::set<std::string>> cores{
+      {Isa::none, {"Katmai",    "Coppermine", "Northwood",  "Prescott",   "Banias",
+                   "Core2",     "Penryn",     "Dunnington", "Nehalem",    "Sandybridge",
+                   "Atom",      "Nano",       "Athlon",     "Opteron",    "Opteron_SSE3",
+                   "Barcelona", "Bobcat",     "Bulldozer",  "Piledriver", "Steamroller"}},
+      {Isa::avx2, {"Haswell", "Excavator", "Zen"}},
+      {Isa::avx512, {"SkylakeX", "Cooperlake", "SapphireRapids"}}};
+  for (const auto& [isa, names] : cores) {
+    if (names.contains(core)) return isa;
+  }
+  return std::nullopt;
 }
 
 // Compares the core that OpenBLAS computes as for with the CPU.
