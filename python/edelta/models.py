@@ -64,6 +64,7 @@ def _connect(config: Mapping[str, Any], branch: SubLayer, site: str) -> Connecti
         "blend": config["blend"],
         "field": config["field"],
         "pool": config["pool"],
+        "operator_init": config["operator_init"],
         "gate_bias": config["init_gate_bias"],
         "gate_weight": config["gate_reg_weight"],
         "regulariser": config["gate_regulariser"],

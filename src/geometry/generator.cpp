@@ -44,6 +44,21 @@ bool penalises_gate_alone(const GeneratorOptions& options) {
          torch::GradMode::is_enabled();
 }
 
+// Whether u and v begin with a length of their own; else they are as the general rule has them.
+bool starts_live(const GeneratorOptions& options) {
+  return options.init == OperatorInit::live && has_rotation(options.branch);
+}
+
+// u and v in a row, or in the bias that a row begins from.
+std::vector<Tensor> directions(const Tensor& row, int64_t n) {
+  return {row.narrow(0, 0, n), row.narrow(0, n, n)};
+}
+
+// Of vectors that have been drawn, so that their directions are random.
+void give_unit_length(const std::vector<Tensor>& directions) {
+  for (Tensor each : directions) each.div_(each.norm());
+}
+
 // A net, and beside it a linear gate where there is one.
 class NetDecoding : public GeneratorDecoding {
  public:
@@ -119,7 +134,14 @@ class NetGenerator : public Generator {
     return std::make_unique<NetDecoding>(net, ops::Affine{gate_net_->weight, gate_net_->bias});
   }
 
+  std::vector<Tensor> tables() const override {
+    if (!starts_live(options_)) return {};
+    return {u_net_->output_bias(), v_net_->output_bias()};
+  }
+
   void initialise() override {
+    const torch::NoGradGuard no_grad;
+    give_unit_length(tables());
     if (!has_gate(options_.branch)) return;
     torch::nn::init::zeros_(gate_net_->weight);
     torch::nn::init::constant_(gate_net_->bias, options_.init_gate_bias);
@@ -161,9 +183,15 @@ class JointGenerator : public Generator {
     return std::make_unique<NetDecoding>(norm_->norm(), geo_proj_->layers());
   }
 
+  std::vector<Tensor> tables() const override {
+    if (!starts_live(options_)) return {};
+    return directions(geo_proj_->output_bias(), options_.streams);
+  }
+
   void initialise() override {
-    if (!has_gate(options_.branch)) return;
     const torch::NoGradGuard no_grad;
+    give_unit_length(tables());
+    if (!has_gate(options_.branch)) return;
     geo_proj_->output_bias()[-1].fill_(options_.init_gate_bias);
   }
 
@@ -200,8 +228,9 @@ class FixedGenerator : public Generator {
   std::vector<Tensor> tables() const override { return {row_}; }
 
   void initialise() override {
-    if (!has_gate(options_.branch)) return;
     const torch::NoGradGuard no_grad;
+    if (starts_live(options_)) give_unit_length(directions(row_, options_.streams));
+    if (!has_gate(options_.branch)) return;
     row_[-1].fill_(options_.init_gate_bias);
   }
 

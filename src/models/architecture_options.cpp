@@ -52,6 +52,14 @@ std::span<const EnumName<geometry::ScalarField>> enum_names() {
 }
 
 template <>
+std::span<const EnumName<geometry::OperatorInit>> enum_names() {
+  using Init = geometry::OperatorInit;
+  static constexpr std::array names{EnumName<Init>{Init::normal, "normal"},
+                                    EnumName<Init>{Init::live, "live"}};
+  return names;
+}
+
+template <>
 std::span<const EnumName<geometry::GateRegulariser>> enum_names() {
   using Kind = geometry::GateRegulariser;
   static constexpr std::array names{EnumName<Kind>{Kind::product, "product"},

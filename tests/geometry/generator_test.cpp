@@ -106,6 +106,40 @@ TEST(Generator, BranchHasOnlyItsParts) {
   }
 }
 
+// A rotation that starts live turns from the first step on, and so every one of its numbers learns.
+TEST(Generator, LiveRotationsTurnFromTheStart) {
+  torch::manual_seed(6);
+  for (const Make make : kMakers) {
+    for (const Branch branch : {Branch::hybrid, Branch::cayley}) {
+      for (const OperatorInit init : {OperatorInit::normal, OperatorInit::live}) {
+        GeneratorOptions given = options(branch);
+        given.init = init;
+        const auto generator = make(given);
+        generator->to(torch::kFloat64);
+        {
+          const torch::NoGradGuard no_grad;
+          for (Tensor& parameter : generator->parameters()) {
+            parameter.dim() > 1 ? parameter.normal_(0, 0.02) : parameter.zero_();
+          }
+          for (Tensor table : generator->tables()) table.normal_(0, 0.02);
+          generator->initialise();
+        }
+        const OperatorParameters p = generator->generate(normal({kBatch, 1, kWidth}));
+        const double u = p.u.norm(2, -1).min().item<double>();
+        const double v = p.v.norm(2, -1).min().item<double>();
+        if (init == OperatorInit::live) {
+          EXPECT_NEAR(u, 1, 0.05);
+          EXPECT_NEAR(v, 1, 0.05);
+          EXPECT_GT(difference(p.u, p.v), 0.1) << "two directions";
+        } else {
+          EXPECT_LT(u, 0.1);
+          EXPECT_LT(v, 0.1);
+        }
+      }
+    }
+  }
+}
+
 TEST(Generator, GateStartsAtItsBiasWhereverItLooks) {
   torch::manual_seed(4);
   for (const Make make : {make_net_generator, make_fixed_generator}) {

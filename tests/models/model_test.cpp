@@ -277,6 +277,17 @@ TEST(Model, InitialisationFollowsTheSpecification) {
   EXPECT_NEAR(deviation("pos_emb"), 0.02, 0.002);
   EXPECT_EQ(parameters[block + "geo_attn.gate_net.weight"].abs().max().item<double>(), 0);
   EXPECT_EQ(parameters[block + "geo_attn.gate_net.bias"].item<double>(), -1.5);
+  // A live rotation changes nothing else of the start.
+  config.options.get<HybridOptions>().operator_init = geometry::OperatorInit::live;
+  auto live = make_model(config);
+  for (const auto& item : live->named_parameters()) {
+    const bool turns = item.key().ends_with("u_net.2.bias") || item.key().ends_with("v_net.2.bias");
+    if (turns) {
+      EXPECT_NEAR(item.value().norm().item<double>(), 1, 1e-6) << item.key();
+    } else {
+      EXPECT_TRUE(torch::equal(item.value(), parameters[item.key()])) << item.key();
+    }
+  }
   config.options.get<ProjectionOptions>().projection_init = ProjectionInit::identity;
   auto identity = make_model(config);
   EXPECT_TRUE(

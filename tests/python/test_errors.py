@@ -138,6 +138,7 @@ def test_wrong_modules():
         (lambda: make(16, 4, layer, projections="both"), ValueError, "projections"),
         (lambda: make(16, 4, layer, projection_factors=0), ValueError, "projection_factors"),
         (lambda: make(16, 4, layer, projection_init="zero"), ValueError, "projection_init"),
+        (lambda: make(16, 4, layer, operator_init="dead"), ValueError, "operator_init is 'dead'"),
         (lambda: make(16, 4, layer, channels="middle"), ValueError, "channels is 'middle'"),
         (lambda: edelta.nn.DeltaResidual(16, layer, pool="none"), ValueError, "pool is 'none'"),
         (lambda: edelta.nn.Attention(16, 3), ValueError, "must divide the width"),

@@ -26,6 +26,7 @@ VARIANTS = (
             {"branch": "none"},
             {"dropout": 0.2},
             {"generator": "fixed", "gate_regulariser": "entropy"},
+            {"operator_init": "live"},
             {"gate_gradient": "gate", "init_gate_bias": 0.5, "gate_regulariser": "squared-product"},
         )
     ]

@@ -41,6 +41,7 @@ VARIANTS = [
     {"blend": "geodesic"},
     {"field": "complex"},
     {"operator": "cayley"},
+    {"operator_init": "live"},
     {"operator": "householder"},
     {"operator": "none"},
     {"generator": "fixed"},
@@ -119,6 +120,23 @@ def test_the_formula_of_the_hybrid():
     torch.testing.assert_close(block(x), expected, rtol=1e-12, atol=1e-12)
     torch.testing.assert_close(block.gate_loss(), 0.1 * (4 * gamma * (1 - gamma)).mean())
     torch.testing.assert_close(block.operators().matrix, g, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("make", [edelta.nn.HybridResidual, edelta.nn.HybridStreamResidual])
+@pytest.mark.parametrize("generator", ["data", "fixed"])
+def test_a_live_rotation_turns_and_learns_from_the_start(make, generator):
+    torch.manual_seed(0)
+    x = torch.randn(2, 5, DIM)
+    largest_gradient = {}
+    for init in ("normal", "live"):
+        width = DIM if make is edelta.nn.HybridResidual else DIM // STREAMS
+        layer = nn.Linear(width, width)
+        block = make(DIM, STREAMS, layer, operator="cayley", generator=generator, operator_init=init)
+        turn = block.operators(x).angles.abs().max()
+        assert turn > 0.05 if init == "live" else turn < 1e-2
+        block(x).square().sum().backward()
+        largest_gradient[init] = max(p.grad.abs().max() for p in block.geo.parameters())
+    assert largest_gradient["live"] > 10 * largest_gradient["normal"]
 
 
 def test_the_gates_penalty_reaches_the_gate_through_a_checkpoint_or_says_that_it_does_not():

@@ -24,6 +24,13 @@ enum class GeneratorKind {
   fixed  // learned, the paper's "Fixed Cayley"
 };
 
+// How u and v begin.
+enum class OperatorInit {
+  normal,  // small, as all weights: the rotation is next to the identity, and so is its gradient to
+           // 0
+  live     // in random directions, with length 1: it turns, and learns, from the start
+};
+
 inline bool has_rotation(Branch branch) {
   return branch == Branch::hybrid || branch == Branch::cayley;
 }
@@ -49,6 +56,7 @@ struct GeneratorOptions {
   Branch branch = Branch::hybrid;
   double init_gate_bias = 0;
   GateGradient gate_gradient = GateGradient::all;
+  OperatorInit init = OperatorInit::normal;
   double init_std = 0.02;  // of learned vectors
 };
 
@@ -69,7 +77,7 @@ class Generator : public torch::nn::Module {
  public:
   virtual OperatorParameters generate(const torch::Tensor& pooled) = 0;
   virtual std::unique_ptr<GeneratorDecoding> decoding() const = 0;
-  // Learned vectors that no module has: the general rule draws them as it does weights.
+  // What is drawn as weights are, before initialise(), though no weight of a module.
   virtual std::vector<torch::Tensor> tables() const { return {}; }
   // What the general rule (weights N(0, 0.02²), biases 0) does not do.
   virtual void initialise() = 0;

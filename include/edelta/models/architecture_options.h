@@ -50,6 +50,7 @@ struct HybridOptions {
   geometry::GeneratorKind generator = geometry::GeneratorKind::data;
   geometry::Blend blend = geometry::Blend::linear;
   geometry::ScalarField field = geometry::ScalarField::real;
+  geometry::OperatorInit operator_init = geometry::OperatorInit::normal;
   double init_gate_bias = 0;
   double gate_reg_weight = 0.1;  // λ
   geometry::GateRegulariser gate_regulariser = geometry::GateRegulariser::product;
@@ -61,6 +62,9 @@ struct HybridOptions {
     visit(Field{"generator", "data or fixed"}, self.generator);
     visit(Field{"blend", "linear, hard or geodesic (a rotation for every γ)"}, self.blend);
     visit(Field{"field", "real or complex (streams in pairs, blend geodesic)"}, self.field);
+    visit(Field{"operator_init",
+                "How a rotation starts: normal (next to the identity), or live (it turns)"},
+          self.operator_init);
     visit(Field{"init_gate_bias", "The gate's bias at the start (blend geodesic: 4)"},
           self.init_gate_bias);
     visit(Field{"gate_reg_weight", "Weight λ of the gate regulariser (blend geodesic: 0)",

@@ -16,7 +16,7 @@ class Net : public torch::nn::Module {
  public:
   Net(int64_t in, int64_t hidden, int64_t out);
   torch::Tensor forward(const torch::Tensor& x) const;
-  torch::Tensor& output_bias() { return second_->bias; }
+  torch::Tensor output_bias() const { return second_->bias; }
 
   struct Layers {
     ops::Affine first, second;

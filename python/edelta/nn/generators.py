@@ -18,10 +18,20 @@ def row_length(streams: int, operator: str) -> int:
     return {"hybrid": 3 * streams + 2, "cayley": 2 * streams + 1, "householder": streams}[operator]
 
 
+def start_live(*vectors: Tensor) -> None:
+    """Random directions with length 1, so that a rotation turns, and learns, from the start."""
+    with torch.no_grad():
+        for vector in vectors:
+            vector.normal_()
+            vector /= vector.norm()
+
+
 class NetGenerator(nn.Module):
     """The published EΔ generator: a net each for u, v, β and k, a linear gate."""
 
-    def __init__(self, width: int, streams: int, hidden: int, operator: str, gate_bias: float, std: float) -> None:
+    def __init__(
+        self, width: int, streams: int, hidden: int, operator: str, live: bool, gate_bias: float, std: float
+    ) -> None:
         super().__init__()
         rotates, reflects = operator != "householder", operator != "cayley"
         self.u_net = Net(width, hidden, streams) if rotates else None
@@ -30,6 +40,8 @@ class NetGenerator(nn.Module):
         self.k_net = Net(width, hidden, streams) if reflects else None
         self.gate_net = nn.Linear(width, 1) if rotates and reflects else None
         draw(self, std)
+        if self.u_net is not None and self.v_net is not None and live:
+            start_live(self.u_net[2].bias, self.v_net[2].bias)
         if self.gate_net is not None:
             nn.init.zeros_(self.gate_net.weight)
             nn.init.constant_(self.gate_net.bias, gate_bias)
@@ -60,11 +72,15 @@ class NetGenerator(nn.Module):
 class JointGenerator(nn.Module):
     """The streamed variant's: one net LN → Linear → GELU → Linear for all numbers."""
 
-    def __init__(self, width: int, streams: int, hidden: int, operator: str, gate_bias: float, std: float) -> None:
+    def __init__(
+        self, width: int, streams: int, hidden: int, operator: str, live: bool, gate_bias: float, std: float
+    ) -> None:
         super().__init__()
         self.norm = LayerNorm(width, bias=True)
         self.geo_proj = Net(width, hidden, row_length(streams, operator))
         draw(self, std)
+        if live and operator != "householder":
+            start_live(self.geo_proj[2].bias[:streams], self.geo_proj[2].bias[streams : 2 * streams])
         if operator == "hybrid":
             with torch.no_grad():
                 self.geo_proj[2].bias[-1] = gate_bias
@@ -76,10 +92,12 @@ class JointGenerator(nn.Module):
 class FixedGenerator(nn.Module):
     """Learned numbers that do not look at the input."""
 
-    def __init__(self, streams: int, operator: str, gate_bias: float, std: float) -> None:
+    def __init__(self, streams: int, operator: str, live: bool, gate_bias: float, std: float) -> None:
         super().__init__()
         # Not zero: at u = v = 0 the rotation, and at k = 0 the reflection, has no gradient.
         self.geometry = nn.Parameter(std * torch.randn(row_length(streams, operator)))
+        if live and operator != "householder":
+            start_live(self.geometry[:streams], self.geometry[streams : 2 * streams])
         if operator == "hybrid":
             with torch.no_grad():
                 self.geometry[-1] = gate_bias

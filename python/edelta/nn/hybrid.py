@@ -35,6 +35,7 @@ class _Geometric(Connection):
         operator: str,
         blend: Optional[str],
         field: str,
+        operator_init: str,
         gate_weight: Optional[float],
         regulariser: str,
         gate_gradient: str,
@@ -46,6 +47,7 @@ class _Geometric(Connection):
             ("operator", operator, ("hybrid", "cayley", "householder", "none")),
             ("blend", blend, ("linear", "hard", "geodesic")),
             ("field", field, ("real", "complex")),
+            ("operator_init", operator_init, ("normal", "live")),
             ("regulariser", regulariser, ("product", "entropy", "squared-product", "min-distance")),
             ("gate_gradient", gate_gradient, ("all", "gate")),
         ):
@@ -59,6 +61,7 @@ class _Geometric(Connection):
         self.operator = operator
         self.blend = blend
         self.field = field
+        self.starts_live = operator_init == "live"
         self.has_operator = operator != "none"
         self.is_gated = operator == "hybrid"
         # The geodesic blend is orthogonal for every γ: nothing needs to push its gate off ½.
@@ -79,9 +82,9 @@ class _Geometric(Connection):
         usual_bias = _GEODESIC_GATE_BIAS if self.blend == "geodesic" else 0.0
         bias = usual_bias if gate_bias is None else finite("gate_bias", gate_bias)
         if kind == "fixed":
-            return FixedGenerator(self.streams, self.operator, bias, std)
+            return FixedGenerator(self.streams, self.operator, self.starts_live, bias, std)
         make = JointGenerator if joint else NetGenerator
-        return make(self.dim, self.streams, hidden, self.operator, bias, std)
+        return make(self.dim, self.streams, hidden, self.operator, self.starts_live, bias, std)
 
     def _matrices(self, row: Tensor) -> Tuple[Tensor, Tensor, Optional[Tensor]]:
         """From a generator's row the operator, the one whose gradient it has, and γ."""
@@ -162,6 +165,8 @@ class HybridResidual(_Geometric):
     projection_factors  how many matrices each of them is a product of
     projection_init "normal" (N(0, init_std²), as published) or "identity"
     gate_bias       of the gate at the start: 0, or 4 with the geodesic blend, which is the rotation
+    operator_init   "normal", as published: a rotation begins next to the identity, where its gradient is next to nothing;
+                    or "live": it turns, and learns, from the start
     gate_weight     λ of gate_loss(): 0.1, or 0 with the geodesic blend
     regulariser     "product", "entropy", "squared-product" or "min-distance"
     gate_gradient   "all", or "gate": the regulariser does not reach the features
@@ -184,6 +189,7 @@ class HybridResidual(_Geometric):
         projections: object = True,
         projection_factors: int = 1,
         projection_init: str = "normal",
+        operator_init: str = "normal",
         gate_bias: Optional[float] = None,
         gate_weight: Optional[float] = None,
         regulariser: str = "product",
@@ -203,6 +209,7 @@ class HybridResidual(_Geometric):
             operator,
             blend,
             field,
+            operator_init,
             gate_weight,
             regulariser,
             gate_gradient,
@@ -296,6 +303,7 @@ class HybridStreamResidual(_Geometric):
         generator: str = "data",
         hidden: int = 16,
         projection_init: str = "normal",
+        operator_init: str = "normal",
         gate_bias: Optional[float] = None,
         gate_weight: Optional[float] = None,
         regulariser: str = "product",
@@ -315,6 +323,7 @@ class HybridStreamResidual(_Geometric):
             operator,
             blend,
             field,
+            operator_init,
             gate_weight,
             regulariser,
             gate_gradient,

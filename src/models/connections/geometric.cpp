@@ -34,6 +34,7 @@ std::shared_ptr<geometry::Generator> make_generator(
                                            .branch = hybrid.branch,
                                            .init_gate_bias = hybrid.init_gate_bias,
                                            .gate_gradient = hybrid.gate_gradient,
+                                           .init = hybrid.operator_init,
                                            .init_std = config.init_std};
   const bool fixed = hybrid.generator == geometry::GeneratorKind::fixed;
   return site.add("geo", fixed ? make_fixed_generator(options) : make_data(options));

@@ -76,8 +76,12 @@ Experiment gain_experiment() {
            "joined by a gate that a regulariser drives to a decision.",
        .method =
            "The same model with the regulariser off or kept to the gate, with operators that stay "
-           "orthogonal on the way from one end to the other, with the rotation alone, and without "
-           "any operator: then it is gpt with two linear maps, H_pre and H_post, around each "
+           "orthogonal on the way from one end to the other, with the rotation alone (as published "
+           "it "
+           "begins next to the identity, where its gradient is next to nothing; live, it turns "
+           "from "
+           "the start), and without any operator: then it is gpt with two linear maps, H_pre and "
+           "H_post, around each "
            "sub-layer, which fold into their neighbours after training. jpmhc without its operator "
            "(α = 0) has its wide streams and their routes alone. The last two rows also have a "
            "learning rate that ends lower, and one of them a single map, before each MLP.",
@@ -93,6 +97,8 @@ Experiment gain_experiment() {
                     edelta_with("geodesic, causal", {{"blend", "geodesic"}, {"pool", "prefix"}}),
                     edelta_with("complex", {{"field", "complex"}}),
                     edelta_with("rotation alone", {{"branch", "cayley"}}),
+                    edelta_with("rotation alone, live",
+                                {{"branch", "cayley"}, {"operator_init", "live"}}),
                     edelta_with("fixed rotation", {{"branch", "cayley"}, {"generator", "fixed"}}),
                     edelta_with("no operator", {{"branch", "none"}}),
                     edelta_with("no operator, no H", {{"branch", "none"}, {"projections", "off"}}),

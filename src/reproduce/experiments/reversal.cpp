@@ -39,6 +39,8 @@ Experiment reversal_experiment() {
                     causal("geodesic, from the middle",
                            {{"blend", "geodesic"}, {"init_gate_bias", 0}}),
                     causal("rotation alone", {{"branch", "cayley"}}),
+                    causal("rotation alone, live",
+                           {{"branch", "cayley"}, {"operator_init", "live"}}),
                     causal("reflection alone", {{"branch", "householder"}})},
        .tasks = {"reversal"},
        .plateau = true});
