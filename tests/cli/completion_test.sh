@@ -40,6 +40,8 @@ completes text --tokenizer b : bpe bytes
 completes puzzles m : maze
 completes puzzles --sample '' : drawn published
 completes train --gate-regulariser min : min-distance
+completes train --projections mlp-p : mlp-pre mlp-post
+completes train --operator-init l : live
 completes nonsense x :
 cd "$work"
 mkdir -p 'runs/my run' && touch runs/file
