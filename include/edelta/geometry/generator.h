@@ -26,8 +26,7 @@ enum class GeneratorKind {
 
 // How u and v begin.
 enum class OperatorInit {
-  normal,  // small, as all weights: the rotation is next to the identity, and so is its gradient to
-           // 0
+  normal,  // small, as all weights: the rotation is next to the identity, its gradient next to 0
   live     // in random directions, with length 1: it turns, and learns, from the start
 };
 

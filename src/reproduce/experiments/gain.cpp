@@ -77,14 +77,12 @@ Experiment gain_experiment() {
        .method =
            "The same model with the regulariser off or kept to the gate, with operators that stay "
            "orthogonal on the way from one end to the other, with the rotation alone (as published "
-           "it "
-           "begins next to the identity, where its gradient is next to nothing; live, it turns "
-           "from "
-           "the start), and without any operator: then it is gpt with two linear maps, H_pre and "
-           "H_post, around each "
-           "sub-layer, which fold into their neighbours after training. jpmhc without its operator "
-           "(α = 0) has its wide streams and their routes alone. The last two rows also have a "
-           "learning rate that ends lower, and one of them a single map, before each MLP.",
+           "it begins next to the identity, where its gradient is next to nothing; live, it turns "
+           "from the start), and without any operator: then it is gpt with two linear maps, H_pre "
+           "and H_post, around each sub-layer, which fold into their neighbours after training. "
+           "jpmhc without its operator (α = 0) has its wide streams and their routes alone. The "
+           "last two rows also have a learning rate that ends lower, and one of them a single map, "
+           "before each MLP.",
        .variants = {{.label = "gpt", .model = "gpt"},
                     {.label = "jpmhc", .model = "jpmhc"},
                     jpmhc_without_operator(),
