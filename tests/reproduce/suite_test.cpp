@@ -196,6 +196,22 @@ TEST(RunPlan, NamesSayWhatDiffers) {
   }
 }
 
+// Presets have rates of their own, and none of them may take the place of one that is named.
+TEST(RunPlan, LearningRatesAreThoseThatAreNamed) {
+  for (const char* preset : {"paper", "quick", "smoke", "demo"}) {
+    std::set<std::pair<double, double>> rates;
+    for (const Step& step :
+         plan_steps(SuiteFolder("x"), {preset, {42}, 1, {"learning-rate-stability"}})) {
+      if (!step.training()) continue;
+      const auto& protocol = step.training()->config.train;
+      rates.emplace(protocol.lr, protocol.min_lr);
+    }
+    EXPECT_EQ(rates, (std::set<std::pair<double, double>>{
+                         {1e-3, 1e-4}, {3e-4, 3e-5}, {3e-3, 3e-4}, {1e-3, 1e-5}}))
+        << preset;
+  }
+}
+
 TEST(RunPlan, KeepsWhatIsNamedWithWhatBelongsToIt) {
   const auto chosen = [](const std::vector<std::string>& only) {
     SuiteManifest manifest{"paper", {42}, 1, {"norms", "gain-gyroscope"}};
