@@ -106,7 +106,7 @@ TEST(Generator, BranchHasOnlyItsParts) {
   }
 }
 
-// A rotation that starts live turns from the first step on, and so every one of its numbers learns.
+// |u| and |v|, by which each other's gradient is scaled.
 TEST(Generator, LiveRotationsTurnFromTheStart) {
   torch::manual_seed(6);
   for (const Make make : kMakers) {
